@@ -1,0 +1,20 @@
+//! The tensor itself.
+//!
+//! ```text
+//! Tensor = storage pointer + (offset, shape, strides, dtype, device)
+//! element index = offset + sum(i_k * stride_k)
+//! ```
+//!
+//! [`layout`] knows the formula and no data; [`mem`] owns bytes and no shape; the tensor joins them.
+//! Core holds no kernels and names no backend: see [`backend`].
+#![deny(unsafe_code)]
+
+pub mod device;
+pub mod dtype;
+mod error;
+mod number;
+
+pub use device::{Device, DeviceKind};
+pub use dtype::{CType, Category, DType, Element};
+pub use error::{Error, Kind, Result};
+pub use number::Number;

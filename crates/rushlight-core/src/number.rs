@@ -1,0 +1,146 @@
+//! Plain numbers: the values of Python scalars, fill values and single elements.
+
+use crate::{Category, DType};
+use num_complex::Complex;
+
+/// One number of any dtype, kept exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// A truth value.
+    Bool(bool),
+    /// An integer that fits `i64`.
+    Int(i64),
+    /// An integer of a `uint64` tensor.
+    UInt(u64),
+    /// A float.
+    Float(f64),
+    /// Real and imaginary part.
+    Complex(f64, f64),
+}
+
+impl Number {
+    /// Its category of promotion.
+    pub fn category(self) -> Category {
+        match self {
+            Number::Bool(_) => Category::Bool,
+            Number::Int(_) | Number::UInt(_) => Category::Int,
+            Number::Float(_) => Category::Float,
+            Number::Complex(..) => Category::Complex,
+        }
+    }
+
+    /// The dtype a tensor made of this number alone gets, floats as `default_float`.
+    pub fn default_dtype(self, default_float: DType) -> DType {
+        match self {
+            Number::Bool(_) => DType::Bool,
+            Number::Int(_) => DType::I64,
+            Number::UInt(_) => DType::U64,
+            Number::Float(_) => default_float,
+            Number::Complex(..) => default_float.complex(),
+        }
+    }
+
+    /// As a float; a complex number gives its real part.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Number::Bool(b) => f64::from(u8::from(b)),
+            Number::Int(i) => i as f64,
+            Number::UInt(u) => u as f64,
+            Number::Float(x) | Number::Complex(x, _) => x,
+        }
+    }
+
+    /// As an integer: floats are cut towards zero; what does not fit becomes `i64::MIN`, as on x86.
+    pub fn to_i64(self) -> i64 {
+        match self {
+            Number::Bool(b) => i64::from(b),
+            Number::Int(i) => i,
+            Number::UInt(u) => u as i64,
+            Number::Float(x) | Number::Complex(x, _) => float_to_i64(x),
+        }
+    }
+
+    /// As an unsigned integer, wrapping negative values.
+    pub fn to_u64(self) -> u64 {
+        match self {
+            Number::UInt(u) => u,
+            Number::Float(x) if x >= 9.223_372_036_854_775_807e18 => x as u64,
+            other => other.to_i64() as u64,
+        }
+    }
+
+    /// Whether it differs from zero; NaN does.
+    pub fn to_bool(self) -> bool {
+        match self {
+            Number::Bool(b) => b,
+            Number::Int(i) => i != 0,
+            Number::UInt(u) => u != 0,
+            Number::Float(x) => x != 0.0,
+            Number::Complex(re, im) => re != 0.0 || im != 0.0,
+        }
+    }
+
+    /// As a complex number.
+    pub fn to_complex(self) -> Complex<f64> {
+        match self {
+            Number::Complex(re, im) => Complex::new(re, im),
+            other => Complex::new(other.to_f64(), 0.0),
+        }
+    }
+
+    /// The value an element of `dtype` has after this number is stored in it: wrapped, rounded or cut.
+    #[must_use]
+    pub fn cast(self, dtype: DType) -> Number {
+        match dtype {
+            DType::Bool => Number::Bool(self.to_bool()),
+            DType::U8 => Number::Int(self.to_i64() as u8 as i64),
+            DType::U16 => Number::Int(self.to_i64() as u16 as i64),
+            DType::U32 => Number::Int(self.to_i64() as u32 as i64),
+            DType::U64 => Number::UInt(self.to_u64()),
+            DType::I8 => Number::Int(self.to_i64() as i8 as i64),
+            DType::I16 => Number::Int(self.to_i64() as i16 as i64),
+            DType::I32 => Number::Int(self.to_i64() as i32 as i64),
+            DType::I64 => Number::Int(self.to_i64()),
+            DType::F16 => Number::Float(half::f16::from_f64(self.to_f64()).to_f64()),
+            DType::BF16 => Number::Float(half::bf16::from_f64(self.to_f64()).to_f64()),
+            DType::F32 => Number::Float(f64::from(self.to_f64() as f32)),
+            DType::F64 => Number::Float(self.to_f64()),
+            DType::C64 => {
+                let z = self.to_complex();
+                Number::Complex(f64::from(z.re as f32), f64::from(z.im as f32))
+            }
+            DType::C128 => {
+                let z = self.to_complex();
+                Number::Complex(z.re, z.im)
+            }
+        }
+    }
+}
+
+/// A float cut towards zero; NaN and what does not fit give `i64::MIN`, as x86's instruction does.
+pub fn float_to_i64(x: f64) -> i64 {
+    if x.is_nan() || !(-9.223_372_036_854_775_808e18..9.223_372_036_854_775_808e18).contains(&x) {
+        i64::MIN
+    } else {
+        x as i64
+    }
+}
+
+macro_rules! number_from {
+    ($($ty:ty => $variant:ident),*) => { $(
+        impl From<$ty> for Number { fn from(x: $ty) -> Self { Number::$variant(x.into()) } }
+    )* };
+}
+number_from!(bool => Bool, u8 => Int, u16 => Int, u32 => Int, u64 => UInt, i8 => Int, i16 => Int, i32 => Int, i64 => Int, f32 => Float, f64 => Float);
+
+impl From<usize> for Number {
+    fn from(x: usize) -> Self {
+        i64::try_from(x).map_or(Number::UInt(x as u64), Number::Int)
+    }
+}
+
+impl From<Complex<f64>> for Number {
+    fn from(z: Complex<f64>) -> Self {
+        Number::Complex(z.re, z.im)
+    }
+}
