@@ -12,9 +12,11 @@
 pub mod device;
 pub mod dtype;
 mod error;
+pub mod layout;
 mod number;
 
 pub use device::{Device, DeviceKind};
 pub use dtype::{CType, Category, DType, Element};
 pub use error::{Error, Kind, Result};
+pub use layout::{Layout, Shape, Strides};
 pub use number::Number;
