@@ -10,9 +10,11 @@
 #![deny(unsafe_code)]
 
 pub mod device;
+#[macro_use]
 pub mod dtype;
 mod error;
 pub mod layout;
+pub mod mem;
 mod number;
 
 pub use device::{Device, DeviceKind};

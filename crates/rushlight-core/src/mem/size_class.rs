@@ -68,10 +68,10 @@ mod tests {
             }
         }
         sizes.sort_unstable();
-        let mut before = Class { index: 0, size: 0 };
+        let mut before = class_of(1);
         for bytes in sizes {
             let class = Class::for_bytes(bytes).unwrap();
-            assert!(class.size >= bytes && class.size % ALIGN == 0, "{bytes}: {class:?}");
+            assert!(class.size >= bytes && class.size.is_multiple_of(ALIGN), "{bytes}: {class:?}");
             assert!(bytes <= 256 || class.size - bytes < class.size.div_ceil(5), "{bytes}: {class:?}");
             assert!(class.index < CLASSES && class.index >= before.index);
             assert_eq!(class.index == before.index, class.size == before.size);

@@ -59,7 +59,9 @@ fn within(seconds: u64, f: impl FnOnce() + Send + 'static) {
         let _ = done.send(());
     });
     match wait.recv_timeout(std::time::Duration::from_secs(seconds)) {
-        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("still waiting after {seconds} s: a deadlock"),
+        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
+            panic!("still waiting after {seconds} s: a deadlock")
+        }
         _ => worker.join().unwrap(),
     }
 }

@@ -7,7 +7,8 @@ fn add(op: &'static str, out: Place<'_>, other: Place<'_>) -> crate::Result<()> 
     with_plan(op, &[out], &[out, other], |outs, ins| {
         let step = |layout: &Layout| layout.strides()[0];
         for i in 0..outs[0].numel() as isize {
-            let sum = ins[0].get::<i64>(i * step(ins[0].layout())) + ins[1].get::<i64>(i * step(ins[1].layout()));
+            let sum =
+                ins[0].get::<i64>(i * step(ins[0].layout())) + ins[1].get::<i64>(i * step(ins[1].layout()));
             outs[0].set(i * step(outs[0].layout()), sum);
         }
         Ok(())
@@ -84,7 +85,8 @@ fn adding_each_to_the_other_on_two_threads_does_not_deadlock() {
 fn a_layout_that_no_longer_fits_is_an_error() {
     let storage = of(&[1f32, 2.0, 3.0, 4.0]);
     let (all, two) = (row(4), row(2));
-    let use_it = |layout: &Layout| with_plan("neg", &[], &[place(&storage, layout, DType::F32)], |_, _| Ok(()));
+    let use_it =
+        |layout: &Layout| with_plan("neg", &[], &[place(&storage, layout, DType::F32)], |_, _| Ok(()));
     use_it(&all).unwrap();
     storage.resize(8).unwrap();
     let error = use_it(&all).unwrap_err();

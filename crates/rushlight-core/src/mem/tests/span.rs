@@ -127,7 +127,8 @@ fn a_kernel_with_a_wrong_index_is_stopped_and_the_storage_stays_usable() {
         assert!(text.contains("outside"), "{text}");
     }
     let text = panics(|| {
-        let _ = with_plan("bad", &[], &[place(&storage, &layout, DType::I16)], |_, ins| Ok(ins[0].get::<u16>(0)));
+        let _ =
+            with_plan("bad", &[], &[place(&storage, &layout, DType::I16)], |_, ins| Ok(ins[0].get::<u16>(0)));
     });
     assert!(text.contains("uint16"), "{text}");
     let text = panics(|| {

@@ -22,7 +22,9 @@ fn heap_storages_are_aligned_and_as_long_as_asked() {
         assert!(storage.is_resizable() && !storage.is_readonly());
         // Every byte is there to be written and read.
         with_bytes_mut("fill", &storage, |all| all.fill(7)).unwrap();
-        assert!(with_bytes("check", &storage, |all| all.len() == bytes && all.iter().all(|b| *b == 7)).unwrap());
+        assert!(
+            with_bytes("check", &storage, |all| all.len() == bytes && all.iter().all(|b| *b == 7)).unwrap()
+        );
     }
 }
 
@@ -67,10 +69,15 @@ fn meta_has_a_length_and_no_memory() {
     assert_eq!(meta.owner_kind(), OwnerKind::Meta);
     let (fits, large) = (row(100), row(101));
     let run = |layout: &Layout| {
-        with_plan("run", &[place(&meta, layout, DType::F32)], &[place(&meta, layout, DType::F32)], |outs, ins| {
-            assert!(outs[0].ptr().is_null() && ins[0].ptr().is_null());
-            Ok(())
-        })
+        with_plan(
+            "run",
+            &[place(&meta, layout, DType::F32)],
+            &[place(&meta, layout, DType::F32)],
+            |outs, ins| {
+                assert!(outs[0].ptr().is_null() && ins[0].ptr().is_null());
+                Ok(())
+            },
+        )
     };
     run(&fits).unwrap();
     assert_eq!(run(&large).unwrap_err().kind(), Kind::Runtime);

@@ -35,7 +35,10 @@ fn step(random: &mut Random, storages: &[Storage]) {
         }
         1 => {
             let storage = &storages[random.below(storages.len())];
-            with_bytes("see", storage, |all| assert!(all[..CELLS * 8].chunks(8).all(|cell| cell == &all[..8]))).unwrap();
+            with_bytes("see", storage, |all| {
+                assert!(all[..CELLS * 8].chunks(8).all(|cell| cell == &all[..8]))
+            })
+            .unwrap();
         }
         2 => {
             // Grow and shrink: the memory moves, the first cells stay.
