@@ -8,15 +8,17 @@
 //! data, knows no dtype and checks no storage: whoever joins it with a storage compares
 //! [`Layout::storage_elements`] with what the storage holds. The files:
 //!
-//! - `views`: select, slice, permute, expand, diagonal ..: always possible without a copy;
+//! - `views`: some of the elements: select, slice, diagonal, unfold ..;
+//! - `dims`: the same elements under other dims: squeeze, permute ..;
 //! - `reshape`: view, flatten, dtype views: possible for some strides only;
 //! - `split`: the ranges of split, chunk and tensor_split;
-//! - `broadcast`: joint shapes;
+//! - `broadcast`: joint shapes, expand;
 //! - `strides`: contiguity, and which strides a fresh result takes;
 //! - `overlap`: does one memory cell serve two elements;
 //! - `nest`: the joint loop of a kernel over several operands.
 
 mod broadcast;
+mod dims;
 mod nest;
 mod overlap;
 mod reshape;
