@@ -22,8 +22,7 @@ pub enum DeviceKind {
 
 impl DeviceKind {
     /// All kinds, in declaration order.
-    pub const ALL: [DeviceKind; 6] =
-        [Self::Cpu, Self::Meta, Self::Ref, Self::Cuda, Self::Mps, Self::Vulkan];
+    pub const ALL: [DeviceKind; 6] = [Self::Cpu, Self::Meta, Self::Ref, Self::Cuda, Self::Mps, Self::Vulkan];
 
     /// torch's name of the kind (`ref` is ours).
     pub fn name(self) -> &'static str {
@@ -79,7 +78,11 @@ impl Device {
             (Some(kind), Some(index)) => Ok(Device::new(kind, index)),
             _ => {
                 let known = DeviceKind::ALL.map(DeviceKind::name).join(", ");
-                crate::bail!(Runtime, "device", "no device is called {text:?}; known are {known}, each with an optional :number")
+                crate::bail!(
+                    Runtime,
+                    "device",
+                    "no device is called {text:?}; known are {known}, each with an optional :number"
+                )
             }
         }
     }

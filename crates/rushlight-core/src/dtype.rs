@@ -208,7 +208,11 @@ impl DType {
         };
         match DType::ALL.iter().find(|d| d.name() == full) {
             Some(d) => Ok(*d),
-            None => bail!(Type, "dtype", "no dtype is called {name:?}; torch's names work: float32, int64, bool ..."),
+            None => bail!(
+                Type,
+                "dtype",
+                "no dtype is called {name:?}; torch's names work: float32, int64, bool ..."
+            ),
         }
     }
 
@@ -228,7 +232,8 @@ impl DType {
         }
         match low.category() {
             Int if low.is_shell() || high.is_shell() => bail!(
-                Runtime, "promote",
+                Runtime,
+                "promote",
                 "{low} and {high} have no common dtype; convert one of them with to_dtype"
             ),
             Int if low.size() == high.size() => Ok(DType::I16), // uint8 and int8

@@ -9,6 +9,7 @@
 //! Core holds no kernels and names no backend: see [`backend`].
 #![deny(unsafe_code)]
 
+pub mod backend;
 pub mod device;
 #[macro_use]
 pub mod dtype;
@@ -16,6 +17,7 @@ mod error;
 pub mod layout;
 pub mod mem;
 mod number;
+pub mod program;
 
 pub use device::{Device, DeviceKind};
 pub use dtype::{CType, Category, DType, Element};

@@ -1,0 +1,230 @@
+//! The derivative of every opcode, and from them the gradient of any program as a program.
+//!
+//! Rules are written with [`Scalar`]s, so the gradient of a gradient comes the same way. A rule
+//! reads the result `y` where torch keeps the output (exp, tanh, sqrt ...) and the operands where
+//! torch keeps inputs; which tensors autograd must save then falls out of what the program reads.
+
+use super::build::{Node, compile, record, record_all};
+use super::{Opcode, Program, Scalar, Sort};
+use crate::Result;
+use std::f64::consts::{LN_2, LN_10, PI};
+use std::sync::Arc;
+
+/// A hand-written gradient: `(inputs then parameters, result, incoming gradient) -> one per input`.
+pub type GradRule = fn(&[Scalar], Scalar, Scalar) -> Vec<Scalar>;
+
+/// What an input of a gradient program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// The gradient of the `k`-th output.
+    Grad(usize),
+    /// The `k`-th input of the original program.
+    Input(usize),
+    /// The `k`-th output of the original program.
+    Output(usize),
+}
+
+/// The gradient of a program with respect to some of its inputs.
+#[derive(Debug)]
+pub struct GradProgram {
+    /// Takes the feeds and the original parameters; gives one result per wanted input.
+    pub program: Arc<Program>,
+    /// What to pass as each input.
+    pub feeds: Vec<Feed>,
+    /// Which input each result belongs to.
+    pub wanted: Vec<usize>,
+}
+
+impl Program {
+    /// The same program with a gradient of its own, for formulas whose derived one would be
+    /// unstable (a branch not taken that overflows, say).
+    #[must_use]
+    pub fn with_grad(mut self, rule: GradRule) -> Program {
+        self.grad_rule = Some(rule);
+        self
+    }
+
+    /// The gradient program for the inputs whose bits are set in `wanted`. Derived once, then kept.
+    ///
+    /// # Errors
+    /// `Value` when the gradient would need more registers than a program may have.
+    pub fn grad(&self, wanted: u64) -> Result<Arc<GradProgram>> {
+        let mut cache = self.grads.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, g)) = cache.iter().find(|(w, _)| *w == wanted) {
+            return Ok(g.clone());
+        }
+        let grad = Arc::new(self.derive(wanted)?);
+        cache.push((wanted, grad.clone()));
+        Ok(grad)
+    }
+
+    fn derive(&self, wanted: u64) -> Result<GradProgram> {
+        let wanted: Vec<usize> =
+            (0..self.inputs.len()).filter(|i| wanted >> i & 1 == 1 && self.inputs[*i] == Sort::Num).collect();
+        let mut feeds: Vec<Feed> = Vec::new();
+        feeds.extend((0..self.roots.len()).map(Feed::Grad));
+        feeds.extend((0..self.inputs.len()).map(Feed::Input));
+        feeds.extend((0..self.roots.len()).map(Feed::Output));
+        let sort = |f: &Feed| match *f {
+            Feed::Grad(_) => Sort::Num,
+            Feed::Input(i) => self.inputs[i],
+            Feed::Output(k) => self.outputs[k].1,
+        };
+        let (nodes, roots) = record_all(|| {
+            let fed: Vec<Scalar> =
+                feeds.iter().enumerate().map(|(i, f)| record(|_| Node::Input(i as u8, sort(f)))).collect();
+            let (outs, ins) = (self.roots.len(), self.inputs.len());
+            let grads = match self.grad_rule {
+                Some(rule) => {
+                    let mut args = fed[outs..outs + ins].to_vec();
+                    args.extend((0..self.params).map(|i| record(|_| Node::Param(i))));
+                    rule(&args, fed[outs + ins], fed[0])
+                }
+                None => self.reverse(&fed[..outs], &fed[outs..outs + ins], &fed[outs + ins..]),
+            };
+            wanted.iter().map(|i| grads[*i]).collect()
+        })?;
+        // Keep only the feeds that the derived program reads.
+        let mut used = vec![false; feeds.len()];
+        let mut stack: Vec<u32> = roots.clone();
+        let mut seen = vec![false; nodes.len()];
+        while let Some(n) = stack.pop() {
+            if std::mem::replace(&mut seen[n as usize], true) {
+                continue;
+            }
+            match nodes[n as usize] {
+                Node::Input(i, _) => used[usize::from(i)] = true,
+                Node::Op(op, args) => stack.extend(&args[..op.inputs().len()]),
+                _ => {}
+            }
+        }
+        let renumber: Vec<u8> = used
+            .iter()
+            .scan(0u8, |n, u| {
+                let at = *n;
+                *n += u8::from(*u);
+                Some(at)
+            })
+            .collect();
+        let nodes = nodes
+            .into_iter()
+            .map(|n| match n {
+                Node::Input(i, s) if used[usize::from(i)] => Node::Input(renumber[usize::from(i)], s),
+                other => other,
+            })
+            .collect();
+        let feeds: Vec<Feed> = feeds.into_iter().zip(&used).filter(|(_, u)| **u).map(|(f, _)| f).collect();
+        let sorts = feeds.iter().map(sort).collect();
+        let program = compile(sorts, self.params(), nodes, roots, None)?;
+        Ok(GradProgram { program: Arc::new(program), feeds, wanted })
+    }
+
+    /// Reverse accumulation over the values: replays the forward values, then walks back.
+    fn reverse(&self, grads: &[Scalar], inputs: &[Scalar], outputs: &[Scalar]) -> Vec<Scalar> {
+        let mut value: Vec<Scalar> = Vec::with_capacity(self.nodes.len());
+        for n in &self.nodes {
+            value.push(match *n {
+                Node::Input(i, _) => inputs[usize::from(i)],
+                Node::Op(op, args) => {
+                    let args = args.map(|a| value.get(a as usize).copied());
+                    record(|id| Node::Op(op, args.map(|a| a.map_or(0, &mut *id))))
+                }
+                leaf => record(|_| leaf),
+            });
+        }
+        let mut adjoint: Vec<Option<Scalar>> = vec![None; self.nodes.len()];
+        let add = |slot: &mut Option<Scalar>, g: Scalar| *slot = Some(slot.map_or(g, |old| old + g));
+        for (k, r) in self.roots.iter().enumerate().filter(|(k, _)| self.outputs[*k].1 == Sort::Num) {
+            add(&mut adjoint[*r as usize], grads[k]);
+        }
+        for at in (0..self.nodes.len()).rev() {
+            let (Some(g), Node::Op(op, args)) = (adjoint[at], self.nodes[at]) else { continue };
+            let kept = self.roots.iter().position(|r| *r as usize == at);
+            let y = kept.map_or(value[at], |k| outputs[k]);
+            let x = args.map(|a| value.get(a as usize).copied().unwrap_or(y));
+            for (slot, dx) in opcode_grad(op, x, y, g).into_iter().enumerate() {
+                if let Some(dx) = dx {
+                    add(&mut adjoint[args[slot] as usize], dx);
+                }
+            }
+        }
+        let mut result = vec![Scalar::number(0.0); inputs.len()];
+        for (n, a) in self.nodes.iter().zip(adjoint) {
+            if let (Node::Input(i, _), Some(g)) = (n, a) {
+                result[usize::from(*i)] = g;
+            }
+        }
+        result
+    }
+}
+
+/// `d op / d x` times `g` for each operand; `None` where nothing can flow (truth values).
+fn opcode_grad(op: Opcode, [a, b, c]: [Scalar; 3], y: Scalar, g: Scalar) -> [Option<Scalar>; 3] {
+    use Opcode::*;
+    let zero = || Scalar::number(0.0);
+    let one = |d: Scalar| [Some(d), None, None];
+    let two = |d: Scalar, e: Scalar| [Some(d), Some(e), None];
+    match op {
+        Neg => one(-g),
+        Abs => one(g * a.sign()),
+        Sign | Floor | Ceil | Round | Trunc => one(zero()),
+        Recip => one(-g * y * y),
+        Sqrt => one(g / (y * 2.0)),
+        Rsqrt => one(g * y * y * y * -0.5),
+        Exp => one(g * y),
+        Exp2 => one(g * y * LN_2),
+        Expm1 => one(g * (y + 1.0)),
+        Log => one(g / a),
+        Log2 => one(g / (a * LN_2)),
+        Log10 => one(g / (a * LN_10)),
+        Log1p => one(g / (a + 1.0)),
+        Sin => one(g * a.cos()),
+        Cos => one(-g * a.sin()),
+        Tan => one(g * (y * y + 1.0)),
+        Asin => one(g * (1.0 - a * a).rsqrt()),
+        Acos => one(-g * (1.0 - a * a).rsqrt()),
+        Atan => one(g / (a * a + 1.0)),
+        Sinh => one(g * a.cosh()),
+        Cosh => one(g * a.sinh()),
+        Tanh => one(g * (1.0 - y * y)),
+        Asinh => one(g * (a * a + 1.0).rsqrt()),
+        Acosh => one(g * ((a - 1.0).rsqrt() * (a + 1.0).rsqrt())),
+        Atanh => one(g / (1.0 - a * a)),
+        Sigmoid => one(g * (1.0 - y) * y),
+        Erf => one(g * (2.0 / PI.sqrt()) * (-(a * a)).exp()),
+        Erfc => one(g * (-2.0 / PI.sqrt()) * (-(a * a)).exp()),
+        Relu => one(y.le(0.0).select(0.0, g)),
+        Add => two(g, g),
+        Sub => two(g, -g),
+        Mul => two(g * b, g * a),
+        Div => two(g / b, -g * (a / b / b)),
+        FloorDiv => two(zero(), zero()),
+        Rem => two(g, -g * a.floor_divide(b)),
+        Fmod => two(g, -g * (a / b).trunc()),
+        Pow => {
+            let da = b.eq(0.0).select(0.0, g * b * a.pow(b - 1.0));
+            let db = (a.eq(0.0) & b.ge(0.0)).select(0.0, g * y * a.log());
+            two(da, db)
+        }
+        Atan2 => {
+            let r = a * a + b * b;
+            two(g * b / r, -g * a / r)
+        }
+        // Ties share, as torch's do; a NaN operand passes the gradient.
+        Max => two(
+            a.lt(b).select(0.0, a.eq(b).select(g * 0.5, g)),
+            a.gt(b).select(0.0, a.eq(b).select(g * 0.5, g)),
+        ),
+        Min => two(
+            a.gt(b).select(0.0, a.eq(b).select(g * 0.5, g)),
+            a.lt(b).select(0.0, a.eq(b).select(g * 0.5, g)),
+        ),
+        Copysign => two(a.eq(0.0).select(0.0, g * (y / a)), zero()),
+        Select => [None, Some(a.select(g, 0.0)), Some(a.select(0.0, g))],
+        BitNot | BitAnd | BitOr | BitXor | Shl | Shr | Eq | Ne | Lt | Le | Gt | Ge | IsNan | IsInf | And
+        | Or | Xor | Not | ToTruth | FromTruth => {
+            let _ = c;
+            [None, None, None]
+        }
+    }
+}
