@@ -52,11 +52,23 @@ pub type Strides = SmallVec<[isize; 6]>;
 /// an `isize`, and so does every index an element can have, from 0 up.
 /// A dimension of at most one element may carry any stride: its stride is never walked. The view
 /// methods rely on that and let such a stride saturate instead of reporting an overflow.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     shape: Shape,
     strides: Strides,
     offset: usize,
+}
+
+// By hand, because a copy of a slice is one move of memory and a clone of its items is a loop.
+impl Clone for Layout {
+    #[inline]
+    fn clone(&self) -> Layout {
+        Layout {
+            shape: Shape::from_slice(&self.shape),
+            strides: Strides::from_slice(&self.strides),
+            offset: self.offset,
+        }
+    }
 }
 
 impl Layout {

@@ -69,11 +69,7 @@ impl Nest {
     /// The same nest with its fastest dim innermost.
     fn sorted(self) -> Nest {
         let rank = self.dims.len();
-        let by_operand: SmallVec<[SmallVec<[isize; 6]>; 4]> = (0..self.operands)
-            .map(|k| (0..rank).map(|d| self.strides[d * self.operands + k]).collect())
-            .collect();
-        let opinions: SmallVec<[&[isize]; 4]> = by_operand.iter().map(|s| s.as_slice()).collect();
-        let order = fastest_first(&self.dims, &opinions);
+        let order = fastest_first(&self.dims, self.operands, |k, d| self.strides[d * self.operands + k]);
         if order.iter().rev().copied().eq(0..rank) {
             return self;
         }

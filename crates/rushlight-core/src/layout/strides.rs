@@ -30,7 +30,7 @@ impl Layout {
         if self.is_dense() {
             return self.strides.clone();
         }
-        let order = fastest_first(&self.shape, &[&self.strides]);
+        let order = fastest_first(&self.shape, 1, |_, d| self.strides[d]);
         pack(&self.shape, &order, |size| size.max(1))
     }
 }
@@ -70,8 +70,7 @@ pub fn elementwise_strides(operands: &[(&[usize], &[isize])], out: &[usize]) -> 
     }
     let stretched: SmallVec<[Strides; 4]> =
         operands.iter().map(|(shape, strides)| stretch(shape, strides, out)).collect();
-    let opinions: SmallVec<[&[isize]; 4]> = stretched.iter().map(|s| s.as_slice()).collect();
-    let order = fastest_first(out, &opinions);
+    let order = fastest_first(out, stretched.len(), |k, d| stretched[k][d]);
     if order.iter().rev().copied().eq(0..out.len()) {
         return contiguous_strides(out);
     }
@@ -91,17 +90,22 @@ fn stretch(shape: &[usize], strides: &[isize], out: &[usize]) -> Strides {
     joint
 }
 
-/// The dims of `shape`, fastest first. The first operand that steps in both of two dims orders
+/// The dims of `shape`, fastest first; `stride(k, d)` is that of operand k in dim d. The first operand that steps in both of two dims orders
 /// them; among equal strides the larger size goes outwards.
 ///
 /// An insertion sort, because this comparison is not transitive: a library sort may refuse it, and
 /// the result would not be torch's.
-pub(super) fn fastest_first(shape: &[usize], operands: &[&[isize]]) -> Shape {
+#[inline]
+pub(super) fn fastest_first(
+    shape: &[usize],
+    operands: usize,
+    stride: impl Fn(usize, usize) -> isize,
+) -> Shape {
     let mut order: Shape = (0..shape.len()).rev().collect();
     for i in 1..order.len() {
         let mut moving = i;
         for k in (0..i).rev() {
-            match compare(shape, operands, order[k], order[moving]) {
+            match compare(shape, operands, &stride, order[k], order[moving]) {
                 Ordering::Greater => {
                     order.swap(k, moving);
                     moving = k;
@@ -115,9 +119,16 @@ pub(super) fn fastest_first(shape: &[usize], operands: &[&[isize]]) -> Shape {
 }
 
 /// Greater when dim `a` is slower than dim `b`, Equal when no operand has an opinion.
-fn compare(shape: &[usize], operands: &[&[isize]], a: usize, b: usize) -> Ordering {
-    for strides in operands {
-        let (x, y) = (strides[a].unsigned_abs(), strides[b].unsigned_abs());
+#[inline]
+fn compare(
+    shape: &[usize],
+    operands: usize,
+    stride: &impl Fn(usize, usize) -> isize,
+    a: usize,
+    b: usize,
+) -> Ordering {
+    for k in 0..operands {
+        let (x, y) = (stride(k, a).unsigned_abs(), stride(k, b).unsigned_abs());
         if x == 0 || y == 0 {
             continue;
         }
