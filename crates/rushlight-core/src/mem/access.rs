@@ -1,7 +1,7 @@
 //! Locks and threads: a thread that holds storage locks takes no others.
 
 use super::storage::Storage;
-use crate::{Result, bail, ensure};
+use crate::{Error, Result, bail, err};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -46,15 +46,15 @@ impl Drop for Mark {
 /// `Runtime` when the host cannot address them, and inside another closure that holds a storage's
 /// lock on this thread; an op called from `f` gets the same error.
 pub fn with_bytes<R>(op: &'static str, storage: &Storage, f: impl FnOnce(&[u8]) -> R) -> Result<R> {
-    check_host(op, storage)?;
     let _mark = Mark::set(op)?;
     let _lock = storage.0.read();
-    Ok(match storage.0.bytes() {
-        (_, 0) => f(&[]),
-        // SAFETY: a host storage of `len > 0` bytes has them at `ptr`, initialised (contract of
-        // `Storage::assemble`); the read lock keeps them there and keeps writers out.
-        (ptr, len) => f(unsafe { std::slice::from_raw_parts(ptr, len) }),
-    })
+    match storage.0.bytes() {
+        (_, 0) => Ok(f(&[])),
+        (ptr, _) if ptr.is_null() => Err(out_of_reach(op, storage)),
+        // SAFETY: a storage whose pointer is not null has `len` initialised bytes there (contract
+        // of `Storage::assemble`); the read lock keeps them there and keeps writers out.
+        (ptr, len) => Ok(f(unsafe { std::slice::from_raw_parts(ptr, len) })),
+    }
 }
 
 /// Runs `f` on the bytes of a storage while nobody else can read or write them. Counts as no
@@ -63,27 +63,22 @@ pub fn with_bytes<R>(op: &'static str, storage: &Storage, f: impl FnOnce(&[u8]) 
 /// # Errors
 /// As [`with_bytes`], and `Runtime` when the storage is read-only.
 pub fn with_bytes_mut<R>(op: &'static str, storage: &Storage, f: impl FnOnce(&mut [u8]) -> R) -> Result<R> {
-    check_host(op, storage)?;
     check_writable(op, storage)?;
     let _mark = Mark::set(op)?;
     let _lock = storage.0.write();
-    Ok(match storage.0.bytes() {
-        (_, 0) => f(&mut []),
+    match storage.0.bytes() {
+        (_, 0) => Ok(f(&mut [])),
+        (ptr, _) if ptr.is_null() => Err(out_of_reach(op, storage)),
         // SAFETY: as in `with_bytes`; the write lock keeps everyone else out, and the storage is
         // not read-only, so its bytes may be written.
-        (ptr, len) => f(unsafe { std::slice::from_raw_parts_mut(ptr, len) }),
-    })
+        (ptr, len) => Ok(f(unsafe { std::slice::from_raw_parts_mut(ptr, len) })),
+    }
 }
 
-fn check_host(op: &'static str, storage: &Storage) -> Result<()> {
+#[cold]
+fn out_of_reach(op: &'static str, storage: &Storage) -> Error {
     let device = storage.device();
-    ensure!(
-        device.is_host(),
-        Runtime,
-        op,
-        "the host cannot address memory of {device}; move the tensor to cpu"
-    );
-    Ok(())
+    err!(Runtime, op, "the host cannot address memory of {device}; move the tensor to cpu")
 }
 
 #[inline]

@@ -10,6 +10,8 @@ use super::storage::{Buf, Storage};
 use crate::layout::Layout;
 use crate::{DType, Result};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
+use std::ptr;
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
 /// An operand: which elements of which storage.
@@ -42,15 +44,12 @@ pub fn with_plan<R>(
         check_writable(op, out.storage)?;
     }
     let _mark = Mark::set(op)?;
-    let _guards = lock(outs, ins);
-    let mut writes = SmallVec::<[SpanMut<'_>; 2]>::with_capacity(outs.len());
-    for out in outs {
-        writes.push(SpanMut::open(op, out.storage, out.layout, out.dtype)?);
-    }
-    let mut reads = SmallVec::<[Span<'_>; 4]>::with_capacity(ins.len());
-    for place in ins {
-        reads.push(Span::open(op, place.storage, place.layout, place.dtype)?);
-    }
+    let mut guards = Guards::new();
+    lock(outs, ins, &mut guards);
+    let mut writes = SmallVec::<[SpanMut<'_>; 2]>::new();
+    SpanMut::open(op, outs, &mut writes)?;
+    let mut reads = SmallVec::<[Span<'_>; 4]>::new();
+    Span::open(op, ins, &mut reads)?;
     f(&writes, &reads)
 }
 
@@ -61,6 +60,8 @@ enum Guard<'a> {
     Write(RwLockWriteGuard<'a, ()>),
 }
 
+type Guards<'a> = SmallVec<[Guard<'a>; 4]>;
+
 /// A lock that is wanted.
 #[derive(Clone, Copy)]
 struct Want<'a> {
@@ -68,29 +69,95 @@ struct Want<'a> {
     write: bool,
 }
 
-impl Want<'_> {
-    /// Sorts by address; of one storage, the wish to write comes first.
-    fn key(&self) -> (*const Buf, bool) {
-        (self.buf, !self.write)
+/// Up to so many operands, putting each in its place beats sorting them.
+const FEW: usize = 8;
+
+/// Takes the locks of all operands.
+fn lock<'a>(outs: &[Place<'a>], ins: &[Place<'a>], guards: &mut Guards<'a>) {
+    let mut take = |want: &Want<'a>| {
+        guards.push(match want.write {
+            true => Guard::Write(want.buf.write()),
+            false => Guard::Read(want.buf.read()),
+        });
+    };
+    if outs.len() + ins.len() <= FEW {
+        order_few(outs, ins).iter().map_while(Option::as_ref).for_each(&mut take);
+    } else {
+        order_many(outs, ins).iter().for_each(&mut take);
     }
 }
 
-fn lock<'a>(outs: &[Place<'a>], ins: &[Place<'a>]) -> SmallVec<[Guard<'a>; 4]> {
-    let mut wants = SmallVec::<[Want<'a>; 4]>::new();
-    let mut want = |place: &Place<'a>, write: bool| {
-        if place.storage.device() != crate::Device::META {
-            wants.push(Want { buf: &place.storage.0, write });
+/// The locks of all operands, outputs first. The meta device has none.
+fn wants<'s, 'a>(
+    outs: &'s [Place<'a>],
+    ins: &'s [Place<'a>],
+) -> impl Iterator<Item = Want<'a>> + use<'s, 'a> {
+    let want = |write| move |place: &Place<'a>| Want { buf: &place.storage.0, write };
+    outs.iter().map(want(true)).chain(ins.iter().map(want(false))).filter(|want| want.buf.has_bytes())
+}
+
+/// Each storage once, by rising address. As outputs come first, the wish to write is the one kept.
+#[inline]
+fn order_few<'a>(outs: &[Place<'a>], ins: &[Place<'a>]) -> [Option<Want<'a>>; FEW] {
+    let mut ordered: [Option<Want<'a>>; FEW] = [None; FEW];
+    let mut len = 0;
+    'next: for want in wants(outs, ins) {
+        let mut at = len;
+        while let Some(Some(before)) = ordered[..at].last() {
+            match ptr::from_ref(before.buf).cmp(&ptr::from_ref(want.buf)) {
+                Ordering::Less => break,
+                Ordering::Equal => continue 'next,
+                Ordering::Greater => at -= 1,
+            }
         }
-    };
-    outs.iter().for_each(|place| want(place, true));
-    ins.iter().for_each(|place| want(place, false));
-    if wants.len() > 1 {
-        wants.sort_unstable_by_key(Want::key);
-        wants.dedup_by(|later, kept| std::ptr::eq(later.buf, kept.buf));
+        let mut moved = Some(want);
+        for slot in &mut ordered[at..=len] {
+            std::mem::swap(slot, &mut moved);
+        }
+        len += 1;
     }
-    let take = |want: Want<'a>| match want.write {
-        true => Guard::Write(want.buf.write()),
-        false => Guard::Read(want.buf.read()),
-    };
-    wants.into_iter().map(take).collect()
+    ordered
+}
+
+/// The same for any number.
+fn order_many<'a>(outs: &[Place<'a>], ins: &[Place<'a>]) -> Vec<Want<'a>> {
+    let mut ordered: Vec<Want<'a>> = wants(outs, ins).collect();
+    ordered.sort_unstable_by_key(|want| (ptr::from_ref(want.buf), !want.write));
+    ordered.dedup_by(|later, kept| ptr::eq(later.buf, kept.buf));
+    ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_orders_agree() {
+        let storages: Vec<Storage> = (0..6).map(Storage::meta).collect();
+        let hosts: Vec<Storage> = (0..6u8).map(|i| Storage::from_vec(vec![i; 9])).collect();
+        let layout = Layout::scalar();
+        let place = |i: usize| {
+            let storage = if i.is_multiple_of(5) { &storages[i % 6] } else { &hosts[i % 6] };
+            Place { storage, layout: &layout, dtype: DType::U8 }
+        };
+        for seed in 0..5000usize {
+            let at = |k: usize| place(seed.wrapping_mul(0x9E37_79B9).wrapping_shr(3 * k as u32) % 29);
+            let outs: Vec<Place<'_>> = (0..seed % 4).map(at).collect();
+            let ins: Vec<Place<'_>> = (4..4 + seed % 5).map(at).collect();
+            let key = |want: &Want<'_>| (ptr::from_ref(want.buf), want.write);
+            let few: Vec<_> = order_few(&outs, &ins).iter().flatten().map(key).collect();
+            let many: Vec<_> = order_many(&outs, &ins).iter().map(key).collect();
+            assert_eq!(few, many);
+            assert!(few.is_sorted_by(|a, b| a.0 < b.0));
+            // Exactly the host storages, for writing where they are an output.
+            let address = |storage: &Storage| std::sync::Arc::as_ptr(&storage.0);
+            for storage in &hosts {
+                let write = outs.iter().any(|p| p.storage.same(storage));
+                let used = write || ins.iter().any(|p| p.storage.same(storage));
+                assert_eq!(few.contains(&(address(storage), write)), used);
+                assert!(!few.contains(&(address(storage), !write)));
+            }
+            assert!(few.iter().all(|(buf, _)| hosts.iter().any(|s| address(s) == *buf)));
+        }
+    }
 }

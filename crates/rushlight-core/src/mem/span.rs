@@ -2,9 +2,11 @@
 
 use super::bounds;
 use super::element;
+use super::plan::Place;
 use super::storage::Storage;
 use crate::layout::Layout;
-use crate::{DType, Element, Number, Result};
+use crate::{DType, Element, Error, Number, Result};
+use smallvec::SmallVec;
 
 /// What both kinds of span are.
 #[derive(Clone, Copy)]
@@ -35,12 +37,21 @@ pub struct Span<'a>(Window<'a>);
 pub struct SpanMut<'a>(Window<'a>);
 
 impl<'a> Window<'a> {
-    /// The caller holds a lock of the storage for at least `'a`.
-    #[inline]
-    fn open(op: &'static str, storage: &'a Storage, layout: &'a Layout, dtype: DType) -> Result<Self> {
+    /// The caller holds a lock of the storage for at least `'a`, and checks [`Window::fits`].
+    #[inline(always)]
+    fn new(storage: &'a Storage, layout: &'a Layout, dtype: DType) -> Self {
         let (base, len) = storage.0.bytes();
-        let window = Window { base, len, storage, layout, dtype };
-        if bounds::fits(layout, dtype, len) { Ok(window) } else { Err(bounds::error(op, layout, dtype, len)) }
+        Window { base, len, storage, layout, dtype }
+    }
+
+    #[inline(always)]
+    fn fits(&self) -> bool {
+        bounds::fits(self.layout, self.dtype, self.len)
+    }
+
+    #[cold]
+    fn error(&self, op: &'static str) -> Error {
+        bounds::error(op, self.layout, self.dtype, self.len)
     }
 
     #[inline]
@@ -103,7 +114,8 @@ impl<'a> Window<'a> {
     where
         'a: 'b,
     {
-        Window::open("view", self.storage, layout, dtype)
+        let window = Window::new(self.storage, layout, dtype);
+        if window.fits() { Ok(window) } else { Err(window.error("view")) }
     }
 }
 
@@ -117,15 +129,22 @@ macro_rules! common {
         }
 
         impl<'a> $span<'a> {
-            /// The caller holds the lock this span needs for at least `'a`.
+            /// Appends the span of each place, if all stay inside their storages. The caller
+            /// holds the locks they need for at least `'a`.
             #[inline]
-            pub(super) fn open(
+            pub(super) fn open<const N: usize>(
                 op: &'static str,
-                storage: &'a Storage,
-                layout: &'a Layout,
-                dtype: DType,
-            ) -> Result<Self> {
-                Window::open(op, storage, layout, dtype).map($span)
+                places: &[Place<'a>],
+                spans: &mut SmallVec<[$span<'a>; N]>,
+            ) -> Result<()> {
+                for place in places {
+                    let window = Window::new(place.storage, place.layout, place.dtype);
+                    if !window.fits() {
+                        return Err(window.error(op));
+                    }
+                    spans.push($span(window));
+                }
+                Ok(())
             }
 
             /// The type of its elements.

@@ -78,14 +78,16 @@ impl Counters {
         }
     }
 
-    #[cold]
     fn settle(&self) {
         let pending = self.pending.load(Relaxed);
         let high = self.high.load(Relaxed);
+        if pending == 0 && high == 0 {
+            return;
+        }
         self.pending.store(0, Relaxed);
         self.high.store(0, Relaxed);
         let before = LIVE.fetch_add(pending, Relaxed);
-        PEAK.fetch_max(before + high, Relaxed);
+        raise_peak(before + high);
     }
 
     /// The thread ends.
@@ -102,7 +104,14 @@ pub(super) fn allocated(size: usize, hit: bool) {
     local::with_counters(Counters::settle);
     if hit { &HITS } else { &MISSES }.fetch_add(1, Relaxed);
     let before = LIVE.fetch_add(size as isize, Relaxed);
-    PEAK.fetch_max(before + size as isize, Relaxed);
+    raise_peak(before + size as isize);
+}
+
+fn raise_peak(bytes: isize) {
+    // Looking first spares most calls the exchange.
+    if bytes > PEAK.load(Relaxed) {
+        PEAK.fetch_max(bytes, Relaxed);
+    }
 }
 
 /// A block that does not go to a thread's lists is not in use any more.

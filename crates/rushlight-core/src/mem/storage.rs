@@ -180,16 +180,25 @@ impl Storage {
 }
 
 impl Buf {
+    /// Whether there are bytes to lock, on whatever device.
+    #[inline]
+    pub(super) fn has_bytes(&self) -> bool {
+        self.device != Device::META
+    }
+
+    #[inline]
     pub(super) fn read(&self) -> RwLockReadGuard<'_, ()> {
         // The lock guards no data of its own that a panic could leave half written.
         self.lock.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    #[inline]
     pub(super) fn write(&self) -> RwLockWriteGuard<'_, ()> {
         self.lock.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// First byte and length, which stay so while one of the locks is held.
+    #[inline]
     pub(super) fn bytes(&self) -> (*mut u8, usize) {
         (self.ptr.load(Relaxed), self.len.load(Relaxed))
     }

@@ -236,6 +236,9 @@ fn device_memory_is_found_through_its_own_type() {
     storage.resize(48).unwrap();
     assert_eq!(storage.nbytes(), 48);
     assert!(with_bytes("peek", &storage, |_| ()).is_err());
+    let misplaced = Storage::on_device(Box::new(Fake(AtomicUsize::new(40))), Device::CPU);
+    assert!(with_bytes("peek", &misplaced, |_| ()).is_err());
+    assert!(with_bytes_mut("poke", &misplaced, |_| ()).is_err());
     assert!(of(&[1u8]).device_mem().is_none());
 }
 
