@@ -1,6 +1,5 @@
 //! From a closure over symbolic scalars to a program: hash-consing, dead code removal, registers.
 
-use super::derive::GradRule;
 use super::{Opcode, Program, Scalar, Sort, Src, Step};
 use crate::{Number, Result, ensure};
 use rustc_hash::FxHashMap;
@@ -141,6 +140,20 @@ pub(super) fn record_all(f: impl FnOnce() -> Vec<Scalar>) -> Result<(Vec<Node>, 
 /// `Value` when the closure returns a scalar that belongs to another trace, no result at all, or
 /// needs more registers than a program may have (128).
 pub fn trace(inputs: &[Sort], params: usize, f: impl FnOnce(&[Scalar]) -> Vec<Scalar>) -> Result<Program> {
+    trace_bound(inputs, params, 0, f)
+}
+
+/// As [`trace`], but the inputs whose bits are set in `bound` become parameters, numbered after the
+/// others: the same formula for calls that pass plain numbers there.
+///
+/// # Errors
+/// As [`trace`].
+pub fn trace_bound(
+    inputs: &[Sort],
+    params: usize,
+    bound: u64,
+    f: impl FnOnce(&[Scalar]) -> Vec<Scalar>,
+) -> Result<Program> {
     ensure!(
         inputs.len() <= 64 && params <= 64,
         Value,
@@ -148,22 +161,32 @@ pub fn trace(inputs: &[Sort], params: usize, f: impl FnOnce(&[Scalar]) -> Vec<Sc
         "{} inputs and {params} parameters; at most 64 of each work",
         inputs.len()
     );
+    let (mut free, mut all) = (Vec::new(), params);
+    let mut args: Vec<Node> = Vec::with_capacity(inputs.len() + params);
+    for (i, sort) in inputs.iter().enumerate() {
+        args.push(if bound >> i & 1 == 1 {
+            all += 1;
+            Node::Param(all as u8 - 1)
+        } else {
+            free.push(*sort);
+            Node::Input(free.len() as u8 - 1, *sort)
+        });
+    }
+    args.extend((0..params).map(|i| Node::Param(i as u8)));
     let (nodes, roots) = record_all(|| {
-        let mut args: Vec<Scalar> =
-            inputs.iter().enumerate().map(|(i, s)| record(|_| Node::Input(i as u8, *s))).collect();
-        args.extend((0..params).map(|i| record(|_| Node::Param(i as u8))));
+        let args: Vec<Scalar> = args.iter().map(|n| record(|_| *n)).collect();
         f(&args)
     })?;
-    compile(inputs.to_vec(), params, nodes, roots, None)
+    compile(args, free, all, nodes, roots)
 }
 
 /// Removes dead values and gives each remaining one a register, reused once its last reader is done.
 pub(crate) fn compile(
+    args: Vec<Node>,
     inputs: Vec<Sort>,
     params: usize,
     nodes: Vec<Node>,
     roots: Vec<u32>,
-    grad_rule: Option<GradRule>,
 ) -> Result<Program> {
     ensure!(!roots.is_empty(), Value, "pointwise", "the formula gives no result");
     let mut last_use = vec![0usize; nodes.len()];
@@ -231,6 +254,7 @@ pub(crate) fn compile(
     }
     let outputs = roots.iter().map(|r| (place[*r as usize], nodes[*r as usize].sort())).collect();
     Ok(Program {
+        args,
         inputs,
         params: params as u8,
         literals,
@@ -238,7 +262,7 @@ pub(crate) fn compile(
         outputs,
         registers,
         grads: Mutex::default(),
-        grad_rule,
+        grad_rule: None,
         nodes,
         roots,
     })

@@ -76,9 +76,17 @@ impl Program {
             let (outs, ins) = (self.roots.len(), self.inputs.len());
             let grads = match self.grad_rule {
                 Some(rule) => {
-                    let mut args = fed[outs..outs + ins].to_vec();
-                    args.extend((0..self.params).map(|i| record(|_| Node::Param(i))));
-                    rule(&args, fed[outs + ins], fed[0])
+                    let args: Vec<Scalar> = self
+                        .args
+                        .iter()
+                        .map(|a| match *a {
+                            Node::Input(i, _) => fed[outs + usize::from(i)],
+                            leaf => record(|_| leaf),
+                        })
+                        .collect();
+                    let all = rule(&args, fed[outs + ins], fed[0]);
+                    let free = |(a, g): (&Node, Scalar)| matches!(a, Node::Input(..)).then_some(g);
+                    self.args.iter().zip(all).filter_map(free).collect()
                 }
                 None => self.reverse(&fed[..outs], &fed[outs..outs + ins], &fed[outs + ins..]),
             };
@@ -114,8 +122,9 @@ impl Program {
             })
             .collect();
         let feeds: Vec<Feed> = feeds.into_iter().zip(&used).filter(|(_, u)| **u).map(|(f, _)| f).collect();
-        let sorts = feeds.iter().map(sort).collect();
-        let program = compile(sorts, self.params(), nodes, roots, None)?;
+        let sorts: Vec<Sort> = feeds.iter().map(sort).collect();
+        let feed_args = sorts.iter().enumerate().map(|(i, s)| Node::Input(i as u8, *s)).collect();
+        let program = compile(feed_args, sorts, self.params(), nodes, roots)?;
         Ok(GradProgram { program: Arc::new(program), feeds, wanted })
     }
 

@@ -9,8 +9,8 @@ mod derive;
 mod opcode;
 mod scalar;
 
-pub use build::trace;
-pub use derive::{Feed, GradProgram};
+pub use build::{trace, trace_bound};
+pub use derive::{Feed, GradProgram, GradRule};
 pub use opcode::{Opcode, Sort};
 pub use scalar::Scalar;
 
@@ -52,6 +52,8 @@ impl Step {
 pub struct Program {
     pub(crate) nodes: Vec<build::Node>,
     pub(crate) roots: Vec<u32>,
+    /// What each argument of the closure became: an input, or a parameter if it was bound.
+    args: Vec<build::Node>,
     inputs: Vec<Sort>,
     params: u8,
     literals: Vec<Number>,
@@ -59,7 +61,7 @@ pub struct Program {
     outputs: Vec<(Src, Sort)>,
     registers: u8,
     grads: Mutex<Vec<(u64, Arc<GradProgram>)>>,
-    grad_rule: Option<derive::GradRule>,
+    grad_rule: Option<GradRule>,
 }
 
 impl Program {

@@ -1,0 +1,444 @@
+//! Runs backward: counts how many gradients each node waits for, then visits nodes latest first.
+
+use super::Grads;
+use super::meta::gradient_edge;
+use super::node::{Body, Edge, Node, drop_saved};
+use crate::{Number, Result, Tensor, bail, ensure};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, PoisonError};
+
+/// Options of a backward run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BackwardOptions {
+    /// Keep what the graph saved, so that backward can run again.
+    pub retain_graph: bool,
+    /// Record the gradients' own graph, for gradients of gradients. Retains the graph.
+    pub create_graph: bool,
+}
+
+/// Gradients on their way to one node.
+struct Task {
+    node: Arc<Node>,
+    grads: SmallVec<[Option<Tensor>; 1]>,
+    /// Gradients still to arrive.
+    waits: usize,
+}
+
+/// Where a requested gradient is picked up.
+struct Capture {
+    edge: Edge,
+    grad: Option<Tensor>,
+}
+
+fn key(node: &Arc<Node>) -> usize {
+    Arc::as_ptr(node).addr()
+}
+
+/// What backward starts from: the edges of the outputs and their gradients.
+fn seeds(op: &'static str, outputs: &[&Tensor], grads: &[Option<Tensor>]) -> Result<Vec<(Edge, Tensor)>> {
+    ensure!(
+        grads.is_empty() || grads.len() == outputs.len(),
+        Runtime,
+        op,
+        "{} outputs but {} gradients; give one (or none) for each",
+        outputs.len(),
+        grads.len()
+    );
+    let mut seeds = Vec::with_capacity(outputs.len());
+    for (k, t) in outputs.iter().enumerate() {
+        let Some(edge) = gradient_edge(t)? else {
+            bail!(
+                Runtime,
+                op,
+                "output {k} does not require grad and has no graph; set requires_grad_(true) on what it is computed from"
+            )
+        };
+        let seed = match grads.get(k).cloned().flatten() {
+            Some(g) => {
+                ensure!(
+                    g.shape() == t.shape(),
+                    Runtime,
+                    op,
+                    "the gradient has shape {:?}, the output {:?}; they must be equal",
+                    g.shape(),
+                    t.shape()
+                );
+                if g.dtype() == t.dtype() { g } else { g.to_dtype(t.dtype())? }
+            }
+            None => {
+                ensure!(
+                    t.numel() == 1 && t.dtype().is_float(),
+                    Runtime,
+                    op,
+                    "only a real output of one element has an implied gradient; this one has shape {:?} and dtype {}. Reduce it (sum, mean) or give its gradient",
+                    t.shape(),
+                    t.dtype()
+                );
+                Tensor::full_as(t, Number::Float(1.0))?
+            }
+        };
+        seeds.push((edge, seed));
+    }
+    Ok(seeds)
+}
+
+/// The nodes reachable from the seeds with the number of gradients each waits for. With captures,
+/// only nodes on a path to one of them.
+fn plan(seeds: &[(Edge, Tensor)], captures: Option<&[Capture]>) -> FxHashMap<usize, Task> {
+    let mut order: Vec<Arc<Node>> = Vec::new();
+    let mut seen: FxHashSet<usize> = FxHashSet::default();
+    let mut stack: Vec<Arc<Node>> = seeds.iter().map(|(e, _)| e.node.clone()).collect();
+    while let Some(node) = stack.pop() {
+        if !seen.insert(key(&node)) {
+            continue;
+        }
+        stack.extend(
+            node.edges.iter().flatten().filter(|e| !seen.contains(&key(&e.node))).map(|e| e.node.clone()),
+        );
+        order.push(node);
+    }
+    let needed: Option<FxHashSet<usize>> = captures.map(|captures| {
+        let mut needed: FxHashSet<usize> = captures.iter().map(|c| key(&c.edge.node)).collect();
+        // Sequence numbers grow along the forward pass, so this visits inputs before outputs.
+        order.sort_by_key(|n| n.seq);
+        for n in &order {
+            if n.edges.iter().flatten().any(|e| needed.contains(&key(&e.node))) {
+                needed.insert(key(n));
+            }
+        }
+        needed
+    });
+    let wanted = |k: usize| needed.as_ref().is_none_or(|n| n.contains(&k));
+    let mut tasks: FxHashMap<usize, Task> = FxHashMap::default();
+    for node in order.iter().filter(|n| wanted(key(n))) {
+        tasks.entry(key(node)).or_insert_with(|| Task {
+            node: node.clone(),
+            grads: SmallVec::new(),
+            waits: 0,
+        });
+        for e in node.edges.iter().flatten().filter(|e| wanted(key(&e.node))) {
+            tasks
+                .entry(key(&e.node))
+                .or_insert_with(|| Task { node: e.node.clone(), grads: SmallVec::new(), waits: 0 })
+                .waits += 1;
+        }
+    }
+    tasks
+}
+
+impl Task {
+    fn receive(&mut self, output: usize, grad: Tensor) -> Result<()> {
+        if self.grads.is_empty() {
+            self.grads = smallvec::smallvec![None; self.node.outs.len()];
+        }
+        let slot = &mut self.grads[output];
+        *slot = Some(match slot.take() {
+            None => grad,
+            Some(old) => old.add(&grad)?,
+        });
+        Ok(())
+    }
+}
+
+/// Runs the graph from the seeds; fills captures, or accumulates into leaves when there are none.
+fn run(
+    op: &'static str,
+    seeds: Vec<(Edge, Tensor)>,
+    captures: Option<&mut Vec<Capture>>,
+    accumulate: bool,
+    options: BackwardOptions,
+) -> Result<()> {
+    let mut tasks = plan(&seeds, captures.as_deref().map(Vec::as_slice));
+    let mut ready: BinaryHeap<(u64, usize)> = BinaryHeap::new();
+    for (edge, grad) in seeds {
+        if let Some(task) = tasks.get_mut(&key(&edge.node)) {
+            task.receive(edge.output, grad)?;
+        }
+    }
+    ready.extend(tasks.values().filter(|t| t.waits == 0).map(|t| (t.node.seq, key(&t.node))));
+    let keep = options.retain_graph || options.create_graph;
+    let mut captures = captures;
+    while let Some((_, k)) = ready.pop() {
+        let Some(Task { node, mut grads, .. }) = tasks.remove(&k) else { continue };
+        if grads.is_empty() {
+            grads = smallvec::smallvec![None; node.outs.len()];
+        }
+        run_pre_hooks(&node, &mut grads)?;
+        let mut end_here = false;
+        if let Some(captures) = captures.as_deref_mut() {
+            for c in captures.iter_mut().filter(|c| Arc::ptr_eq(&c.edge.node, &node)) {
+                c.grad = grads[c.edge.output].clone();
+            }
+            end_here = !node.edges.iter().flatten().any(|e| tasks.contains_key(&key(&e.node)));
+        }
+        let sent: Grads = if end_here && !accumulates(&node, accumulate) {
+            SmallVec::new()
+        } else {
+            let sent = match leaf_of(&node) {
+                Some(leaf) => {
+                    if accumulate && let Some(g) = grads[0].take() {
+                        accumulate_into(&leaf, g, options.create_graph)?;
+                    }
+                    SmallVec::new()
+                }
+                None => run_node(&node, &grads)?,
+            };
+            if !keep {
+                free(&node);
+            }
+            sent
+        };
+        let mut sent = sent.into_iter();
+        for edge in node.edges.iter() {
+            let grad = sent.next().flatten();
+            let Some(edge) = edge else { continue };
+            let Some(task) = tasks.get_mut(&key(&edge.node)) else { continue };
+            if let Some(g) = grad {
+                task.receive(edge.output, fit(&node, g, &edge.node.outs[edge.output])?)?;
+            }
+            task.waits -= 1;
+            if task.waits == 0 {
+                ready.push((edge.node.seq, key(&edge.node)));
+            }
+        }
+    }
+    let _ = op;
+    Ok(())
+}
+
+fn accumulates(node: &Arc<Node>, accumulate: bool) -> bool {
+    accumulate && leaf_of(node).is_some()
+}
+
+fn leaf_of(node: &Arc<Node>) -> Option<Tensor> {
+    match &*node.lock() {
+        Body::Accumulate(leaf) => Some(leaf.clone()),
+        _ => None,
+    }
+}
+
+/// Runs one node's formula.
+pub(crate) fn run_node(node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
+    let body = node.lock();
+    match &*body {
+        Body::Op(op) => op.backward(node, grads),
+        Body::Accumulate(_) => Ok(SmallVec::new()),
+        Body::Freed => bail!(
+            Runtime,
+            node.name,
+            "backward ran through this graph before and freed what it kept; pass retain_graph the first time ({} was called at {})",
+            node.name,
+            node.location
+        ),
+    }
+}
+
+/// Lets go of what a node kept; without anything kept it may run again.
+fn free(node: &Arc<Node>) {
+    let mut body = node.lock();
+    if let Body::Op(op) = &mut *body
+        && op.keeps_anything()
+    {
+        let saved = op.take_saved();
+        *body = Body::Freed;
+        drop(body);
+        drop_saved(saved);
+    }
+}
+
+/// Brings a gradient to what its receiver is: broadcast-compatible shapes are summed, dtypes cast.
+fn fit(from: &Arc<Node>, grad: Tensor, want: &super::node::OutInfo) -> Result<Tensor> {
+    let grad = if grad.shape() == want.shape.as_slice() {
+        grad
+    } else {
+        let fits = crate::layout::broadcast_shapes("backward", &[grad.shape(), &want.shape])
+            .is_ok_and(|s| s.as_slice() == grad.shape());
+        ensure!(
+            fits,
+            Runtime,
+            from.name,
+            "its backward gave a gradient of shape {:?} for an input of shape {:?}",
+            grad.shape(),
+            want.shape
+        );
+        super::sum_to(&grad, &want.shape)?
+    };
+    match (grad.dtype() == want.dtype, want.dtype.is_complex() || !grad.dtype().is_complex()) {
+        (true, _) => Ok(grad),
+        (false, true) => grad.to_dtype(want.dtype),
+        (false, false) => grad.real()?.to_dtype(want.dtype),
+    }
+}
+
+fn run_pre_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
+    let mut hooks: Vec<(usize, super::hooks::Hook)> = {
+        let list = node.pre_hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter().map(|(k, _, h)| (*k, h.clone())).collect()
+    };
+    if let Some(leaf) = leaf_of(node)
+        && leaf.meta().is_some()
+    {
+        hooks.extend(leaf.state().hooks.iter().map(|(_, h)| (0, h.clone())));
+    }
+    for (k, hook) in hooks {
+        let Some(g) = &grads[k] else { continue };
+        if let Some(new) = hook(g)? {
+            ensure!(
+                new.shape() == g.shape(),
+                Runtime,
+                "register_hook",
+                "the hook returned shape {:?} for a gradient of shape {:?}",
+                new.shape(),
+                g.shape()
+            );
+            grads[k] = Some(new);
+        }
+    }
+    let retained: Vec<(usize, Tensor)> = {
+        let list = node.retained.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter().filter_map(|(k, t)| t.upgrade().map(|t| (*k, Tensor(t)))).collect()
+    };
+    for (k, t) in retained {
+        if let Some(g) = &grads[k] {
+            t.state().grad = Some(g.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Adds to a leaf's `grad`: in place on the same tensor, out of place when a graph is wanted.
+fn accumulate_into(leaf: &Tensor, grad: Tensor, create_graph: bool) -> Result<()> {
+    let old = leaf.grad();
+    let new = match old {
+        None if create_graph => grad,
+        // A gradient with other handles (the user's seed, another leaf's grad) must not be shared.
+        None => match grad.storage().strong_count() {
+            1 if grad.layout().is_contiguous() && leaf.is_contiguous() => grad.detach()?,
+            _ => {
+                let layout = if leaf.layout().is_dense() {
+                    leaf.like_layout()?
+                } else {
+                    crate::Layout::contiguous(leaf.shape())?
+                };
+                let own = Tensor::alloc(layout, leaf.dtype(), leaf.device())?;
+                crate::exec::copy(&own, &grad)?;
+                own
+            }
+        },
+        Some(old) if create_graph => old.add(&grad)?,
+        Some(old) => super::no_grad(|| old.add_(&grad))?,
+    };
+    let previous = leaf.state().grad.replace(new);
+    drop(previous);
+    let after: Vec<super::hooks::AfterHook> =
+        leaf.state().after_accumulate.iter().map(|(_, h)| h.clone()).collect();
+    after.iter().try_for_each(|h| h(leaf))
+}
+
+impl Tensor {
+    /// Accumulates the gradients of this one-element tensor into the leaves it was computed from.
+    ///
+    /// # Errors
+    /// `Runtime` when it has several elements, no graph, or the graph was freed by an earlier run.
+    pub fn backward(&self) -> Result<()> {
+        self.backward_with(None, BackwardOptions::default())
+    }
+
+    /// As [`Tensor::backward`], with this tensor's own gradient and options.
+    ///
+    /// # Errors
+    /// As [`Tensor::backward`]; `Runtime` too when the gradient's shape is another.
+    pub fn backward_with(&self, gradient: Option<&Tensor>, options: BackwardOptions) -> Result<()> {
+        backward(&[self], &[gradient.cloned()], options)
+    }
+
+    /// A tensor like `t`, full of one number; outside any graph.
+    pub(crate) fn full_as(t: &Tensor, value: Number) -> Result<Tensor> {
+        let out = Tensor::alloc(t.like_layout()?, t.dtype(), t.device())?;
+        crate::exec::fill(&out, value)?;
+        Ok(out)
+    }
+}
+
+/// Accumulates the gradients of several outputs into the leaves they were computed from.
+///
+/// # Errors
+/// As [`Tensor::backward`].
+pub fn backward(outputs: &[&Tensor], gradients: &[Option<Tensor>], options: BackwardOptions) -> Result<()> {
+    let seeds = seeds("backward", outputs, gradients)?;
+    super::mode::backward_mode(options.create_graph, || run("backward", seeds, None, true, options))
+}
+
+/// The gradients of `outputs` with respect to `inputs`, without touching anybody's `grad`.
+///
+/// ```
+/// use rushlight::{Tensor, grad};
+/// let x = Tensor::from_vec(vec![3f64], [1])?.requires_grad_(true)?;
+/// let y = x.pow(3)?;
+/// let dy = &grad::grad(&[&y], &[&x], &[], grad::GradOptions { create_graph: true, ..Default::default() })?[0];
+/// let dy = dy.as_ref().unwrap();
+/// let ddy = &grad::grad(&[dy], &[&x], &[], Default::default())?[0];
+/// assert_eq!((dy.item()?.to_f64(), ddy.as_ref().unwrap().item()?.to_f64()), (27.0, 18.0));
+/// # Ok::<(), rushlight::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`backward`]; `Runtime` too for an input that does not require grad, or that the outputs do
+/// not depend on unless `allow_unused` is set.
+pub fn grad(
+    outputs: &[&Tensor],
+    inputs: &[&Tensor],
+    gradients: &[Option<Tensor>],
+    options: GradOptions,
+) -> Result<Vec<Option<Tensor>>> {
+    let seeds = seeds("grad", outputs, gradients)?;
+    let mut captures = Vec::with_capacity(inputs.len());
+    for (k, t) in inputs.iter().enumerate() {
+        let Some(edge) = gradient_edge(t)? else {
+            bail!(
+                Runtime,
+                "grad",
+                "input {k} does not require grad; set requires_grad_(true) on it before computing"
+            )
+        };
+        captures.push(Capture { edge, grad: None });
+    }
+    let run_options =
+        BackwardOptions { retain_graph: options.retain_graph, create_graph: options.create_graph };
+    super::mode::backward_mode(options.create_graph, || {
+        run("grad", seeds, Some(&mut captures), false, run_options)
+    })?;
+    let mut grads = Vec::with_capacity(inputs.len());
+    for (k, c) in captures.into_iter().enumerate() {
+        let g = match c.grad {
+            None if options.materialize_grads => Some(c.edge.node.outs[c.edge.output].zeros()?),
+            None => {
+                ensure!(
+                    options.allow_unused,
+                    Runtime,
+                    "grad",
+                    "the outputs do not depend on input {k}; set allow_unused to get None, or materialize_grads to get zeros"
+                );
+                None
+            }
+            some => some,
+        };
+        grads.push(g);
+    }
+    Ok(grads)
+}
+
+/// Options of [`grad`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GradOptions {
+    /// Keep what the graph saved.
+    pub retain_graph: bool,
+    /// Record the gradients' own graph.
+    pub create_graph: bool,
+    /// Give `None` for inputs that the outputs do not depend on, instead of an error.
+    pub allow_unused: bool,
+    /// Give zeros for them.
+    pub materialize_grads: bool,
+}

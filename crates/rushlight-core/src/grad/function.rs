@@ -1,0 +1,176 @@
+//! Ops that users write: a forward and a backward of their own.
+
+use super::meta::{Origin, gradient_edge};
+use super::node::{Backward, Body, Edge, Node, OutInfo};
+use super::saved::Saved;
+use super::{Grads, rebase};
+use crate::trace::SiteGuard;
+use crate::{Result, Tensor, ensure};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A differentiable op of the user's own.
+///
+/// ```
+/// use rushlight::{Result, Tensor};
+/// use rushlight::grad::{Context, Function, apply};
+///
+/// /// Multiplies by 2 and passes gradients on doubled.
+/// struct Double;
+/// impl Function for Double {
+///     fn forward(&self, _: &mut Context, x: &[Tensor]) -> Result<Vec<Tensor>> {
+///         Ok(vec![x[0].mul(2.0)?])
+///     }
+///     fn backward(&self, _: &Context, g: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+///         Ok(vec![g[0].as_ref().map(|g| g.mul(2.0)).transpose()?])
+///     }
+/// }
+/// let x = Tensor::from_vec(vec![1f32, 2.0], [2])?.requires_grad_(true)?;
+/// apply(Double, &[&x])?[0].sum((), false)?.backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec::<f32>()?, [2.0, 2.0]);
+/// # Ok::<(), rushlight::Error>(())
+/// ```
+pub trait Function: Send + Sync + 'static {
+    /// Name shown in graphs and errors.
+    fn name(&self) -> &'static str {
+        "Function"
+    }
+    /// Computes the results; runs without recording.
+    ///
+    /// # Errors
+    /// Whatever it likes; passed on unchanged.
+    fn forward(&self, cx: &mut Context, inputs: &[Tensor]) -> Result<Vec<Tensor>>;
+    /// Gradients of the inputs, one each (`None`: no gradient), from those of the results.
+    ///
+    /// # Errors
+    /// Whatever it likes; passed on unchanged.
+    fn backward(&self, cx: &Context, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
+}
+
+/// What a forward leaves for its backward.
+#[derive(Default)]
+pub struct Context {
+    to_save: Vec<Tensor>,
+    dirty: Vec<Tensor>,
+    non_differentiable: Vec<Tensor>,
+    needs: Vec<bool>,
+    unpacked: Vec<Tensor>,
+}
+
+impl Context {
+    /// Keeps tensors for backward; they are checked for in-place changes when read again.
+    pub fn save_for_backward(&mut self, tensors: &[&Tensor]) {
+        self.to_save = tensors.iter().map(|t| (*t).clone()).collect();
+    }
+    /// The tensors kept, in backward.
+    pub fn saved_tensors(&self) -> &[Tensor] {
+        &self.unpacked
+    }
+    /// Says that an input was changed in place; it must be among the results.
+    pub fn mark_dirty(&mut self, tensor: &Tensor) {
+        self.dirty.push(tensor.clone());
+    }
+    /// Says that no gradient flows through a result.
+    pub fn mark_non_differentiable(&mut self, tensor: &Tensor) {
+        self.non_differentiable.push(tensor.clone());
+    }
+    /// Whether the gradient of each input is wanted.
+    pub fn needs_input_grad(&self) -> &[bool] {
+        &self.needs
+    }
+}
+
+struct FunctionBackward<F> {
+    function: F,
+    saved: Vec<Saved>,
+    needs: Vec<bool>,
+}
+
+impl<F: Function> Backward for FunctionBackward<F> {
+    fn backward(&self, node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
+        let unpacked: Result<Vec<Tensor>> = self.saved.iter().map(|s| s.unpack(node)).collect();
+        let cx = Context { unpacked: unpacked?, needs: self.needs.clone(), ..Context::default() };
+        // torch hands zeros for results that got no gradient.
+        let filled: Result<Vec<Option<Tensor>>> = grads
+            .iter()
+            .zip(&node.outs)
+            .map(|(g, o)| {
+                Ok(Some(match g {
+                    Some(g) => g.clone(),
+                    None => o.zeros()?,
+                }))
+            })
+            .collect();
+        let result = self.function.backward(&cx, &filled?)?;
+        ensure!(
+            result.len() == self.needs.len(),
+            Runtime,
+            node.name,
+            "its backward gave {} gradients for {} inputs; give None where there is none",
+            result.len(),
+            self.needs.len()
+        );
+        Ok(result.into_iter().zip(&self.needs).map(|(g, n)| g.filter(|_| *n)).collect())
+    }
+    fn take_saved(&mut self) -> Vec<Saved> {
+        std::mem::take(&mut self.saved)
+    }
+}
+
+/// Calls a user's function and records it.
+///
+/// # Errors
+/// The function's own; `Runtime` when a leaf that requires grad was marked dirty.
+#[track_caller]
+pub fn apply<F: Function>(function: F, inputs: &[&Tensor]) -> Result<Vec<Tensor>> {
+    let name = function.name();
+    let _site = SiteGuard::enter(name);
+    let recording = super::mode::recording() && inputs.iter().any(|t| t.requires_grad());
+    let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
+    for t in inputs {
+        edges.push(if recording { gradient_edge(t)? } else { None });
+    }
+    let needs: Vec<bool> = edges.iter().map(Option::is_some).collect();
+    let mut cx = Context { needs: needs.clone(), ..Context::default() };
+    let owned: Vec<Tensor> = inputs.iter().map(|t| (*t).clone()).collect();
+    let mut outs = super::no_grad(|| function.forward(&mut cx, &owned))?;
+    for d in &cx.dirty {
+        super::check_inplace(name, d)?;
+        d.version_counter().bump();
+    }
+    if !recording {
+        return Ok(outs);
+    }
+    let is_dirty = |t: &Tensor| cx.dirty.iter().any(|d| d.is(t));
+    for o in &mut outs {
+        if !is_dirty(o) && inputs.iter().any(|i| i.is(o)) {
+            *o = super::view::attach(o, o.layout().clone(), o.dtype(), Origin::Custom);
+        } else if o.base().is_some() && !is_dirty(o) {
+            *o = super::view::attach(o, o.layout().clone(), o.dtype(), Origin::Custom);
+        }
+    }
+    let saved: Result<Vec<Saved>> = cx
+        .to_save
+        .iter()
+        .map(|t| match outs.iter().position(|o| o.is(t)) {
+            Some(k) => Ok(Saved::output(t, k)),
+            None => Saved::input(name, t),
+        })
+        .collect();
+    let body = FunctionBackward { function, saved: saved?, needs };
+    let node = Node::new(name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Box::new(body)));
+    for (k, o) in outs.iter().enumerate() {
+        if cx.non_differentiable.iter().any(|n| n.is(o)) || !o.dtype().is_differentiable() {
+            continue;
+        }
+        if is_dirty(o) && k == 0 {
+            rebase(o, node.clone())?;
+        } else {
+            let version = o.version();
+            let mut state = o.state();
+            state.grad_fn = Some(Edge { node: node.clone(), output: k });
+            state.made_at = version;
+        }
+    }
+    Ok(outs)
+}

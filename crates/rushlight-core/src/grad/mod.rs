@@ -1,0 +1,40 @@
+//! Autograd, with torch's rules: what is recorded, what is kept, and how gradients flow back.
+//!
+//! [`mode`](is_grad_enabled) says whether ops are recorded; `record` makes a node of a call;
+//! `view` keeps histories of views and their bases right under in-place writes; `engine` runs
+//! backward. Formulas live in the rows of the op table and are written with ops.
+
+mod engine;
+mod function;
+mod gradcheck;
+mod hooks;
+mod meta;
+mod mode;
+mod node;
+mod record;
+mod saved;
+pub(crate) mod view;
+
+pub use engine::{BackwardOptions, GradOptions, backward, grad};
+pub use function::{Context, Function, apply};
+pub use gradcheck::{GradCheck, gradcheck, gradgradcheck};
+pub use hooks::{AfterHook, Hook, HookId};
+pub use mode::{
+    ModeGuard, enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad,
+    set_grad_enabled,
+};
+pub use node::{Edge, Node, OutInfo};
+pub use record::GradCx;
+
+pub(crate) use meta::{Meta, Origin, ViewOf, check_inplace, check_out, gradient_edge};
+pub(crate) use mode::below;
+pub(crate) use record::{
+    begin_inplace, finish_inplace, old_edge, record_mutation, record_op, record_program, sum_to, wants_record,
+};
+pub(crate) use view::{make_view, rebase};
+
+use crate::Tensor;
+use smallvec::SmallVec;
+
+/// Gradients, one per tensor argument of an op in order; `None` where none flows.
+pub type Grads = SmallVec<[Option<Tensor>; 2]>;

@@ -1,0 +1,176 @@
+//! The graph: nodes that know how to send gradients to their inputs.
+
+use super::Grads;
+use super::saved::Saved;
+use crate::layout::Shape;
+use crate::{DType, Device, Result, Tensor};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One input slot of a node: where a gradient goes.
+#[derive(Clone)]
+pub struct Edge {
+    /// The node that takes it.
+    pub node: Arc<Node>,
+    /// Which of the node's results the gradient belongs to.
+    pub output: usize,
+}
+
+/// What a gradient must look like.
+#[derive(Clone, Debug)]
+pub struct OutInfo {
+    /// Shape of the result.
+    pub shape: Shape,
+    /// Its dtype.
+    pub dtype: DType,
+    /// Its device.
+    pub device: Device,
+}
+
+impl OutInfo {
+    pub(crate) fn of(t: &Tensor) -> OutInfo {
+        OutInfo { shape: t.shape().into(), dtype: t.dtype(), device: t.device() }
+    }
+    pub(crate) fn zeros(&self) -> Result<Tensor> {
+        let t = Tensor::alloc(crate::Layout::contiguous(self.shape.clone())?, self.dtype, self.device)?;
+        crate::exec::fill(&t, crate::Number::Int(0))?;
+        Ok(t)
+    }
+}
+
+/// The backward of one op.
+pub(crate) trait Backward: Send + Sync {
+    /// Gradients of the inputs from those of the results; `node` is the one this belongs to.
+    fn backward(&self, node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads>;
+    /// The tensors it keeps, for the worklist that drops long graphs.
+    fn take_saved(&mut self) -> Vec<Saved>;
+    /// Whether running it twice needs what `free` drops.
+    fn keeps_anything(&self) -> bool {
+        true
+    }
+}
+
+pub(crate) enum Body {
+    /// An op's formula; gone once the graph is freed.
+    Op(Box<dyn Backward>),
+    /// Adds what arrives to a leaf's `grad`.
+    Accumulate(Tensor),
+    /// Freed: backward ran without `retain_graph`.
+    Freed,
+}
+
+/// A step of the graph: an op that ran, or the end at a leaf.
+pub struct Node {
+    pub(crate) seq: u64,
+    pub(crate) name: &'static str,
+    pub(crate) edges: SmallVec<[Option<Edge>; 2]>,
+    pub(crate) outs: SmallVec<[OutInfo; 1]>,
+    pub(crate) body: Mutex<Body>,
+    pub(crate) location: &'static Location<'static>,
+    /// Run on the gradients of result `.0` before the formula.
+    pub(crate) pre_hooks: Mutex<Vec<(usize, u64, super::hooks::Hook)>>,
+    /// Results whose gradient is also stored in the tensor (`retain_grad`).
+    pub(crate) retained: Mutex<Vec<(usize, std::sync::Weak<crate::tensor::Inner>)>>,
+}
+
+static SEQUENCE: AtomicU64 = AtomicU64::new(1);
+
+impl Node {
+    #[track_caller]
+    pub(crate) fn new(
+        name: &'static str,
+        edges: SmallVec<[Option<Edge>; 2]>,
+        outs: SmallVec<[OutInfo; 1]>,
+        body: Body,
+    ) -> Arc<Node> {
+        // Leaves are visited last.
+        let seq = if matches!(body, Body::Accumulate(_)) { 0 } else { SEQUENCE.fetch_add(1, Relaxed) };
+        let location = crate::trace::site(name).location;
+        Arc::new(Node {
+            seq,
+            name,
+            edges,
+            outs,
+            body: Mutex::new(body),
+            location,
+            pre_hooks: Mutex::default(),
+            retained: Mutex::default(),
+        })
+    }
+
+    /// The op whose backward this is (torch shows it as `MulBackward0` and the like).
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+    /// Where gradients go next, one entry per tensor input.
+    pub fn next_functions(&self) -> &[Option<Edge>] {
+        &self.edges
+    }
+    /// The leaf that this node accumulates into, if it is the end of a path.
+    pub fn variable(&self) -> Option<Tensor> {
+        match &*self.lock() {
+            Body::Accumulate(t) => Some(t.clone()),
+            _ => None,
+        }
+    }
+    /// Where the op was called.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Body> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a dropped node leaves behind, dropped one by one instead of by recursion.
+#[expect(dead_code, reason = "held to be dropped")]
+enum Remains {
+    Edge(Edge),
+    Saved(Saved),
+    Leaf(Tensor),
+}
+
+thread_local! {
+    static PENDING: RefCell<(bool, Vec<Remains>)> = const { RefCell::new((false, Vec::new())) };
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut remains: Vec<Remains> = self.edges.drain(..).flatten().map(Remains::Edge).collect();
+        match std::mem::replace(self.body.get_mut().unwrap_or_else(PoisonError::into_inner), Body::Freed) {
+            Body::Op(mut op) => remains.extend(op.take_saved().into_iter().map(Remains::Saved)),
+            Body::Accumulate(leaf) => remains.push(Remains::Leaf(leaf)),
+            Body::Freed => {}
+        }
+        drain(remains);
+    }
+}
+
+/// Drops `saved` without recursion: a chain of a million nodes must not overflow the stack.
+pub(crate) fn drop_saved(saved: Vec<Saved>) {
+    drain(saved.into_iter().map(Remains::Saved).collect());
+}
+
+fn drain(remains: Vec<Remains>) {
+    // Without thread-local storage (a thread that is ending) plain dropping has to do.
+    let _ = PENDING.try_with(|pending| {
+        let first = {
+            let mut p = pending.borrow_mut();
+            p.1.extend(remains);
+            !std::mem::replace(&mut p.0, true)
+        };
+        if first {
+            loop {
+                let next = pending.borrow_mut().1.pop();
+                match next {
+                    Some(r) => drop(r),
+                    None => break,
+                }
+            }
+            pending.borrow_mut().0 = false;
+        }
+    });
+}

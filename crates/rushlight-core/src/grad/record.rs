@@ -1,0 +1,475 @@
+//! Turning a call into a node: what is kept, and where gradients will go.
+
+use super::meta::gradient_edge;
+use super::node::{Backward, Body, Edge, Node, OutInfo};
+use super::saved::Saved;
+use super::{Grads, rebase};
+use crate::op::{Args, GradDef, OpDef, Operand, OptOperand, Value, arg};
+use crate::program::{Feed, GradProgram, Program};
+use crate::{DType, Number, Result, Tensor, err};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// Whether any tensor among the arguments asks for a graph, here and now.
+pub(crate) fn wants_record(args: &[Value]) -> bool {
+    super::mode::recording() && args.iter().any(|a| a.any_tensor(Tensor::requires_grad))
+}
+
+/// An argument as a node keeps it.
+enum Kept {
+    Tensor(Saved),
+    /// A tensor whose values the formula does not read.
+    Info(OutInfo),
+    Tensors(Vec<Option<Kept1>>),
+    Value(Value),
+    Nothing,
+}
+type Kept1 = (OutInfo, Option<Saved>);
+
+struct OpBackward {
+    def: &'static OpDef,
+    formula: fn(&GradCx<'_>) -> Result<Grads>,
+    args: SmallVec<[Kept; 4]>,
+    outputs: SmallVec<[Option<Saved>; 1]>,
+    /// Whether each gradient is wanted, in the order of the edges.
+    wanted: SmallVec<[bool; 4]>,
+}
+
+/// What a backward formula sees: the gradients that arrive, the arguments, what was kept.
+pub struct GradCx<'a> {
+    op: &'a OpBackward,
+    node: &'a Arc<Node>,
+    grads: &'a [Option<Tensor>],
+}
+
+impl GradCx<'_> {
+    /// The gradient of result `k`; zeros when none arrived.
+    ///
+    /// # Errors
+    /// `Runtime` when the zeros cannot be made.
+    pub fn grad(&self, k: usize) -> Result<Tensor> {
+        match &self.grads[k] {
+            Some(g) => Ok(g.clone()),
+            None => self.node.outs[k].zeros(),
+        }
+    }
+    /// The gradient of result `k`, if one arrived.
+    pub fn grad_opt(&self, k: usize) -> Option<&Tensor> {
+        self.grads[k].as_ref()
+    }
+    /// Whether the gradient of slot `k` (tensor arguments in order, lists one slot an element) is wanted.
+    pub fn needs(&self, k: usize) -> bool {
+        self.op.wanted.get(k).copied().unwrap_or(false)
+    }
+    /// How many gradients to give.
+    pub fn slots(&self) -> usize {
+        self.op.wanted.len()
+    }
+    /// Tensor argument `k` as it was; the row must list it under `reads inputs`.
+    ///
+    /// # Errors
+    /// `Runtime` when it was changed in place since, or is not kept.
+    pub fn input(&self, k: usize) -> Result<Tensor> {
+        match self.op.args.get(k) {
+            Some(Kept::Tensor(s)) => s.unpack(self.node),
+            _ => Err(self.missing("input", k)),
+        }
+    }
+    /// The tensors of list argument `k`; the row must list it under `reads inputs`.
+    ///
+    /// # Errors
+    /// As [`GradCx::input`].
+    pub fn inputs(&self, k: usize) -> Result<Vec<Option<Tensor>>> {
+        let Some(Kept::Tensors(list)) = self.op.args.get(k) else {
+            return Err(self.missing("input list", k));
+        };
+        list.iter()
+            .map(|t| match t {
+                Some((_, Some(s))) => s.unpack(self.node).map(Some),
+                _ => Ok(None),
+            })
+            .collect()
+    }
+    /// Result `k`; the row must list it under `outputs`.
+    ///
+    /// # Errors
+    /// As [`GradCx::input`].
+    pub fn output(&self, k: usize) -> Result<Tensor> {
+        match self.op.outputs.get(k) {
+            Some(Some(s)) => s.unpack(self.node),
+            _ => Err(self.missing("output", k)),
+        }
+    }
+    /// Shape, dtype and device of tensor argument `k`.
+    ///
+    /// # Errors
+    /// `Runtime` when argument `k` is no tensor.
+    pub fn info(&self, k: usize) -> Result<OutInfo> {
+        match self.op.args.get(k) {
+            Some(Kept::Info(i)) => Ok(i.clone()),
+            Some(Kept::Tensor(s)) => Ok(s.info()),
+            _ => Err(self.missing("tensor", k)),
+        }
+    }
+    /// Shapes, dtypes and devices of list argument `k`.
+    pub fn infos(&self, k: usize) -> Vec<Option<OutInfo>> {
+        match self.op.args.get(k) {
+            Some(Kept::Tensors(list)) => list.iter().map(|t| t.as_ref().map(|(i, _)| i.clone())).collect(),
+            _ => Vec::new(),
+        }
+    }
+    /// Whether argument `k` was a tensor (and not a number or nothing).
+    pub fn is_tensor(&self, k: usize) -> bool {
+        matches!(self.op.args.get(k), Some(Kept::Info(_) | Kept::Tensor(_)))
+    }
+    /// Argument `k` of any other type.
+    ///
+    /// # Errors
+    /// `Type` when the row declares another type for it.
+    pub fn arg<T: crate::op::Arg>(&self, k: usize) -> Result<&T> {
+        match self.op.args.get(k) {
+            Some(Kept::Value(v)) => arg(self.op.def.name, std::slice::from_ref(v), 0),
+            _ => Err(self.missing("argument", k)),
+        }
+    }
+    /// Shape, dtype and device of result `k`.
+    pub fn result(&self, k: usize) -> &OutInfo {
+        &self.node.outs[k]
+    }
+    fn missing(&self, what: &str, k: usize) -> crate::Error {
+        err!(Runtime, self.op.def.name, "its backward asks for {what} {k}, which its row does not keep")
+    }
+}
+
+impl Backward for OpBackward {
+    fn backward(&self, node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
+        if grads.iter().all(Option::is_none) {
+            return Ok(smallvec![None; self.wanted.len()]);
+        }
+        (self.formula)(&GradCx { op: self, node, grads })
+    }
+    fn take_saved(&mut self) -> Vec<Saved> {
+        let mut all: Vec<Saved> = Vec::new();
+        for k in self.args.drain(..) {
+            match k {
+                Kept::Tensor(s) => all.push(s),
+                Kept::Tensors(list) => all.extend(list.into_iter().flatten().filter_map(|(_, s)| s)),
+                _ => {}
+            }
+        }
+        all.extend(self.outputs.drain(..).flatten());
+        all
+    }
+    fn keeps_anything(&self) -> bool {
+        self.outputs.iter().any(Option::is_some)
+            || self.args.iter().any(|k| {
+                matches!(k, Kept::Tensor(_))
+                    || matches!(k, Kept::Tensors(l) if l.iter().flatten().any(|(_, s)| s.is_some()))
+            })
+    }
+}
+
+/// The slots for gradients: one per tensor argument, lists one per element.
+fn edges_of(args: &[Value]) -> Result<(SmallVec<[Option<Edge>; 2]>, SmallVec<[bool; 4]>)> {
+    let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
+    let mut push = |t: Option<&Tensor>| -> Result<()> {
+        let edge = match t {
+            Some(t) if t.dtype().is_differentiable() => gradient_edge(t)?,
+            _ => None,
+        };
+        edges.push(edge);
+        Ok(())
+    };
+    for a in args {
+        match a {
+            Value::Tensor(t) | Value::Operand(Operand::Tensor(t)) => push(Some(t))?,
+            Value::OptTensor(t) => push(t.as_ref())?,
+            Value::OptOperand(OptOperand(Some(Operand::Tensor(t)))) => push(Some(t))?,
+            Value::Operand(Operand::Number(_)) | Value::OptOperand(_) => push(None)?,
+            Value::Tensors(list) => list.iter().try_for_each(|t| push(Some(t)))?,
+            Value::OptTensors(list) => list.iter().try_for_each(|t| push(t.as_ref()))?,
+            _ => {}
+        }
+    }
+    let wanted = edges.iter().map(Option::is_some).collect();
+    Ok((edges, wanted))
+}
+
+fn keep_args(def: &'static OpDef, grad: &GradDef, args: Args) -> Result<SmallVec<[Kept; 4]>> {
+    let asks: SmallVec<[bool; 4]> = args.iter().map(|a| a.any_tensor(Tensor::requires_grad)).collect();
+    let keep = |k: usize, t: &Tensor| -> Result<Kept> {
+        Ok(if grad.reads_input(k, |i| asks.get(i).copied().unwrap_or(false)) {
+            Kept::Tensor(Saved::input(def.name, t)?)
+        } else {
+            Kept::Info(OutInfo::of(t))
+        })
+    };
+    let keep_list = |k: usize, list: Vec<Option<Tensor>>| -> Result<Kept> {
+        let reads = grad.inputs.contains(&k);
+        let kept: Result<Vec<Option<Kept1>>> = list
+            .into_iter()
+            .map(|t| {
+                t.map(|t| Ok((OutInfo::of(&t), reads.then(|| Saved::input(def.name, &t)).transpose()?)))
+                    .transpose()
+            })
+            .collect();
+        Ok(Kept::Tensors(kept?))
+    };
+    args.into_iter()
+        .enumerate()
+        .map(|(k, a)| match a {
+            Value::Tensor(t) | Value::OptTensor(Some(t)) | Value::Operand(Operand::Tensor(t)) => keep(k, &t),
+            Value::OptOperand(OptOperand(Some(Operand::Tensor(t)))) => keep(k, &t),
+            Value::OptTensor(None) => Ok(Kept::Nothing),
+            Value::Tensors(list) => keep_list(k, list.into_iter().map(Some).collect()),
+            Value::OptTensors(list) => keep_list(k, list),
+            other => Ok(Kept::Value(other)),
+        })
+        .collect()
+}
+
+/// Records a call of a row that has a formula.
+pub(crate) fn record_op(def: &'static OpDef, grad: &GradDef, args: Args, outs: &[Tensor]) -> Result<()> {
+    let (edges, wanted) = edges_of(&args)?;
+    if edges.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let outputs = outs
+        .iter()
+        .enumerate()
+        .map(|(k, o)| grad.outputs.contains(&k).then(|| Saved::output(o, k)))
+        .collect();
+    let body = OpBackward { def, formula: grad.formula, args: keep_args(def, grad, args)?, outputs, wanted };
+    let node = Node::new(def.name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Box::new(body)));
+    attach_node(&node, outs);
+    Ok(())
+}
+
+/// Makes differentiable results children of `node`.
+pub(crate) fn attach_node(node: &Arc<Node>, outs: &[Tensor]) {
+    for (k, o) in outs.iter().enumerate().filter(|(_, o)| o.dtype().is_differentiable()) {
+        let version = o.version();
+        let mut state = o.state();
+        state.grad_fn = Some(Edge { node: node.clone(), output: k });
+        state.made_at = version;
+    }
+}
+
+/// The edge that the target of an in-place op has before the write.
+pub(crate) fn old_edge(target: &Tensor) -> Result<Option<Edge>> {
+    gradient_edge(target)
+}
+
+/// Records an op that wrote to its first argument.
+pub(crate) fn record_mutation(
+    def: &'static OpDef,
+    grad: &GradDef,
+    args: Args,
+    old: Option<Edge>,
+    target: &Tensor,
+) -> Result<()> {
+    if !target.dtype().is_differentiable() {
+        return Ok(());
+    }
+    if let Some(view) = &target.0.view {
+        super::view::check_view_inplace(def.name, target, view, true)?;
+    }
+    let (mut edges, mut wanted) = edges_of(&args[1..])?;
+    edges.insert(0, old);
+    wanted.insert(0, edges[0].is_some());
+    let body = OpBackward {
+        def,
+        formula: grad.formula,
+        args: keep_args(def, grad, args)?,
+        outputs: SmallVec::new(),
+        wanted,
+    };
+    let node = Node::new(def.name, edges, smallvec![OutInfo::of(target)], Body::Op(Box::new(body)));
+    rebase(target, node)
+}
+
+/// Backward of a program: its derived gradient, run as one more program.
+struct ProgramBackward {
+    grad: Arc<GradProgram>,
+    params: SmallVec<[Number; 4]>,
+    common: DType,
+    /// What each feed reads, besides the gradients.
+    feeds: SmallVec<[Option<Saved>; 3]>,
+    /// Shape and dtype of each input.
+    inputs: SmallVec<[OutInfo; 2]>,
+}
+
+impl Backward for ProgramBackward {
+    fn backward(&self, node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
+        let mut result: Grads = smallvec![None; self.inputs.len()];
+        if grads.iter().all(Option::is_none) {
+            return Ok(result);
+        }
+        let mut ins: SmallVec<[Tensor; 4]> = SmallVec::new();
+        for (feed, saved) in self.grad.feeds.iter().zip(&self.feeds) {
+            ins.push(match (feed, saved) {
+                (Feed::Grad(k), _) => match &grads[*k] {
+                    Some(g) => g.clone(),
+                    None => node.outs[*k].zeros()?,
+                },
+                (_, Some(s)) => s.unpack(node)?,
+                (_, None) => return Err(err!(Runtime, node.name, "a kept tensor is missing")),
+            });
+        }
+        let wanted = &self.grad.wanted;
+        // A gradient that no feed reaches is constant, but must have the result's shape.
+        if ins.iter().all(|t| t.shape() != node.outs[0].shape.as_slice()) {
+            for i in wanted {
+                result[*i] = Some(self.inputs[*i].zeros()?);
+            }
+            return Ok(result);
+        }
+        let dtypes: SmallVec<[DType; 2]> = wanted.iter().map(|i| self.inputs[*i].dtype).collect();
+        let outs =
+            crate::op::run_program(node.name, &self.grad.program, &ins, &self.params, self.common, &dtypes)?;
+        for (i, g) in wanted.iter().zip(outs) {
+            result[*i] = Some(sum_to(&g, &self.inputs[*i].shape)?);
+        }
+        Ok(result)
+    }
+    fn take_saved(&mut self) -> Vec<Saved> {
+        self.feeds.drain(..).flatten().collect()
+    }
+    fn keeps_anything(&self) -> bool {
+        self.feeds.iter().any(Option::is_some)
+    }
+}
+
+/// Sums a gradient over the dimensions that broadcasting added or stretched.
+pub(crate) fn sum_to(g: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    if g.shape() == shape {
+        return Ok(g.clone());
+    }
+    let lead = g.dim() - shape.len();
+    let mut dims: SmallVec<[isize; 6]> = (0..lead as isize).collect();
+    dims.extend(
+        (0..shape.len()).filter(|d| shape[*d] == 1 && g.shape()[lead + d] != 1).map(|d| (lead + d) as isize),
+    );
+    let summed = g.sum(crate::op::Dims::List(dims), true)?;
+    if lead == 0 { Ok(summed) } else { summed.reshape(shape) }
+}
+
+/// Everything decided about an in-place program before it writes.
+pub(crate) struct History {
+    edges: SmallVec<[Option<Edge>; 2]>,
+    grad: Arc<GradProgram>,
+    feeds: SmallVec<[Option<Saved>; 3]>,
+    inputs: SmallVec<[OutInfo; 2]>,
+}
+
+fn program_edges(program: &Program, ins: &[Tensor]) -> Result<(SmallVec<[Option<Edge>; 2]>, u64)> {
+    let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
+    let mut wanted = 0u64;
+    for (i, t) in ins.iter().enumerate() {
+        let edge = match t.dtype().is_differentiable() && program.inputs()[i] == crate::program::Sort::Num {
+            true => gradient_edge(t)?,
+            false => None,
+        };
+        wanted |= u64::from(edge.is_some()) << i;
+        edges.push(edge);
+    }
+    Ok((edges, wanted))
+}
+
+/// Records a program that ran out of place.
+pub(crate) fn record_program(
+    op: &'static str,
+    program: &Arc<Program>,
+    ins: &[Tensor],
+    params: &[Number],
+    common: DType,
+    outs: &[Tensor],
+) -> Result<()> {
+    if !super::mode::recording() || !ins.iter().any(Tensor::requires_grad) {
+        return Ok(());
+    }
+    let (edges, wanted) = program_edges(program, ins)?;
+    if wanted == 0 {
+        return Ok(());
+    }
+    let grad = program.grad(wanted)?;
+    let feeds: Result<SmallVec<_>> = grad
+        .feeds
+        .iter()
+        .map(|f| match f {
+            Feed::Grad(_) => Ok(None),
+            Feed::Input(i) => Saved::input(op, &ins[*i]).map(Some),
+            Feed::Output(k) => Ok(Some(Saved::output(&outs[*k], *k))),
+        })
+        .collect();
+    let body = ProgramBackward {
+        grad,
+        params: params.into(),
+        common,
+        feeds: feeds?,
+        inputs: ins.iter().map(OutInfo::of).collect(),
+    };
+    let node = Node::new(op, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Box::new(body)));
+    attach_node(&node, outs);
+    Ok(())
+}
+
+/// Prepares the record of an in-place program: what it will overwrite and backward reads is copied now.
+pub(crate) fn begin_inplace(
+    op: &'static str,
+    program: &Arc<Program>,
+    target: &Tensor,
+    ins: &[Tensor],
+) -> Result<Option<History>> {
+    if !super::mode::recording()
+        || !ins.iter().any(Tensor::requires_grad)
+        || !target.dtype().is_differentiable()
+    {
+        return Ok(None);
+    }
+    if let Some(view) = &target.0.view {
+        super::view::check_view_inplace(op, target, view, true)?;
+    }
+    let (edges, wanted) = program_edges(program, ins)?;
+    let grad = program.grad(wanted)?;
+    let feeds: Result<SmallVec<_>> = grad
+        .feeds
+        .iter()
+        .map(|f| match f {
+            // The program writes where its first input is, so the old values must be kept apart.
+            Feed::Input(0) => {
+                let old = crate::exec::copy_as(
+                    op,
+                    &target.detach()?,
+                    target.like_layout()?,
+                    target.dtype(),
+                    "backward reads the values that are overwritten",
+                )?;
+                Ok(Some(Saved::rooted(&old, edges[0].clone())))
+            }
+            Feed::Input(i) => Saved::input(op, &ins[*i]).map(Some),
+            _ => Ok(None),
+        })
+        .collect();
+    Ok(Some(History { edges, grad, feeds: feeds?, inputs: ins.iter().map(OutInfo::of).collect() }))
+}
+
+/// Completes the record after the write.
+pub(crate) fn finish_inplace(
+    op: &'static str,
+    history: Option<History>,
+    _program: &Arc<Program>,
+    params: &[Number],
+    common: DType,
+    target: &Tensor,
+) -> Result<()> {
+    let Some(History { edges, grad, mut feeds, inputs }) = history else { return Ok(()) };
+    for (feed, slot) in grad.feeds.iter().zip(feeds.iter_mut()) {
+        if let Feed::Output(k) = feed {
+            *slot = Some(Saved::output(target, *k));
+        }
+    }
+    let body = ProgramBackward { grad, params: params.into(), common, feeds, inputs };
+    let node = Node::new(op, edges, smallvec![OutInfo::of(target)], Body::Op(Box::new(body)));
+    rebase(target, node)
+}

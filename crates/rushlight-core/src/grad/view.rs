@@ -1,0 +1,352 @@
+//! Views in the graph: their history, and what an in-place write to one means for its base.
+
+use super::Grads;
+use super::meta::{Origin, ViewOf, gradient_edge};
+use super::node::{Backward, Body, Edge, Node, OutInfo};
+use super::saved::Saved;
+use crate::layout::Layout;
+use crate::op::{Args, OpDef, Value};
+use crate::{DType, Result, Tensor, bail, ensure};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+type Rule = fn(&Layout, &[Value]) -> Result<Layout>;
+
+/// A view made by a row of the table, recorded when its source is part of a graph.
+#[track_caller]
+pub(crate) fn make_view(
+    def: &'static OpDef,
+    rule: Rule,
+    source: &Tensor,
+    layout: Layout,
+    args: &Args,
+) -> Result<Tensor> {
+    let view = attach(source, layout, source.dtype(), Origin::Plain);
+    if super::mode::recording() && source.requires_grad() {
+        let Some(edge) = gradient_edge(source)? else { return Ok(view) };
+        match &def.grad {
+            Some(formula) => super::record_op(def, formula, args.clone(), std::slice::from_ref(&view))?,
+            None => {
+                let body = RuleBackward { rule, args: args[1..].into(), source: OutInfo::of(source) };
+                set_history(&view, def.name, smallvec![Some(edge)], Box::new(body));
+            }
+        }
+    }
+    Ok(view)
+}
+
+/// A view of `source`'s root, without history yet.
+pub(crate) fn attach(source: &Tensor, layout: Layout, dtype: DType, origin: Origin) -> Tensor {
+    let (base, inherited) = match &source.0.view {
+        Some(v) => (v.base.clone(), Some(v.origin)),
+        None => (source.clone(), None),
+    };
+    let origin = match inherited {
+        // A view of one of several views is as fragile as that one.
+        Some(o @ (Origin::Several(_) | Origin::Custom | Origin::NoGrad)) => o,
+        _ if !super::is_grad_enabled() => Origin::NoGrad,
+        _ => origin,
+    };
+    let view = Tensor::assemble(
+        source.0.storage.clone(),
+        layout,
+        dtype,
+        source.0.version.clone(),
+        Some(ViewOf { base, origin }),
+    );
+    if view.0.view.as_ref().is_some_and(|v| v.base.meta().is_some()) {
+        view.state().made_at = view.version();
+    }
+    view
+}
+
+/// Several views of one tensor at once (`split`, `unbind`): none of them may be written in place in a graph.
+pub(crate) fn attach_several(op: &'static str, source: &Tensor, layouts: Vec<Layout>) -> Vec<Tensor> {
+    layouts.into_iter().map(|l| attach(source, l, source.dtype(), Origin::Several(op))).collect()
+}
+
+fn set_history(t: &Tensor, name: &'static str, edges: SmallVec<[Option<Edge>; 2]>, body: Box<dyn Backward>) {
+    let node = Node::new(name, edges, smallvec![OutInfo::of(t)], Body::Op(body));
+    let version = t.version();
+    let mut state = t.state();
+    state.grad_fn = Some(Edge { node, output: 0 });
+    state.made_at = version;
+}
+
+/// The general backward of a view: zeros of the source's shape, the gradient added where the view lies.
+struct RuleBackward {
+    rule: Rule,
+    args: Args,
+    source: OutInfo,
+}
+
+impl Backward for RuleBackward {
+    fn backward(&self, _: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
+        let Some(g) = &grads[0] else { return Ok(smallvec![None]) };
+        let source = Layout::contiguous(self.source.shape.clone())?;
+        // The rule reads its own arguments only, which follow the tensor's place.
+        let mut args: Args = smallvec![Value::Bool(false)];
+        args.extend(self.args.iter().cloned());
+        let view = (self.rule)(&source, &args)?;
+        Ok(smallvec![Some(strided_scatter(g, &source, &view)?)])
+    }
+    fn take_saved(&mut self) -> Vec<Saved> {
+        Vec::new()
+    }
+    fn keeps_anything(&self) -> bool {
+        false
+    }
+}
+
+/// What is done between a tensor of `source`'s geometry and the cells of a view of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Move {
+    /// Reads the cells.
+    Gather,
+    /// Zeros, with the argument added into the cells.
+    Scatter,
+    /// The argument with the cells set to zero.
+    Clear,
+}
+
+/// A dense tensor of `source`'s geometry that is 0 but for `g` added into the cells of `view`.
+pub(crate) fn strided_scatter(g: &Tensor, source: &Layout, view: &Layout) -> Result<Tensor> {
+    strided(Move::Scatter, g, source, view)
+}
+
+/// The three moves are linear, and each other's backward; so double backward comes free.
+fn strided(what: Move, x: &Tensor, source: &Layout, view: &Layout) -> Result<Tensor> {
+    let out = super::below(|| {
+        let x = x.detach()?;
+        let elements = source.storage_elements().max(view.storage_elements());
+        let flat = Tensor::alloc(Layout::contiguous(&[elements][..])?, x.dtype(), x.device())?;
+        let storage = &flat.0.storage;
+        let whole = Tensor::assemble(storage.clone(), source.clone(), x.dtype(), None, None);
+        let cells = Tensor::assemble(storage.clone(), view.clone(), x.dtype(), None, None);
+        match what {
+            Move::Scatter => {
+                crate::exec::fill(&flat, crate::Number::Int(0))?;
+                add_strided(&flat, view, &x)?;
+                Ok(whole)
+            }
+            Move::Clear => {
+                crate::exec::copy(&whole, &x)?;
+                crate::exec::fill(&cells, crate::Number::Int(0))?;
+                Ok(whole)
+            }
+            Move::Gather => {
+                crate::exec::copy(&whole, &x)?;
+                let out = Tensor::alloc(Layout::contiguous(view.shape())?, x.dtype(), x.device())?;
+                crate::exec::copy(&out, &cells)?;
+                Ok::<_, crate::Error>(out)
+            }
+        }
+    })?;
+    if super::mode::recording() && x.requires_grad() {
+        let name = if what == Move::Gather { "as_strided" } else { "as_strided_scatter" };
+        let body = StridedBackward { source: source.clone(), view: view.clone(), what };
+        set_history(&out, name, smallvec![gradient_edge(x)?], Box::new(body));
+    }
+    Ok(out)
+}
+
+struct StridedBackward {
+    source: Layout,
+    view: Layout,
+    what: Move,
+}
+
+impl Backward for StridedBackward {
+    fn backward(&self, _: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
+        let Some(g) = &grads[0] else { return Ok(smallvec![None]) };
+        let reverse = match self.what {
+            Move::Gather => Move::Scatter,
+            Move::Scatter => Move::Gather,
+            Move::Clear => Move::Clear,
+        };
+        Ok(smallvec![Some(strided(reverse, g, &self.source, &self.view)?)])
+    }
+    fn take_saved(&mut self) -> Vec<Saved> {
+        Vec::new()
+    }
+    fn keeps_anything(&self) -> bool {
+        false
+    }
+}
+
+/// `flat[view] += g`, also where the view meets a cell several times: dimensions are walked one
+/// step at a time until what is left meets each cell once.
+fn add_strided(flat: &Tensor, view: &Layout, g: &Tensor) -> Result<()> {
+    if view.numel() == 0 {
+        return Ok(());
+    }
+    let rank = view.rank();
+    let expanded = (0..rank).find(|d| view.strides()[*d] == 0 && view.shape()[*d] > 1);
+    if let Some(d) = expanded {
+        let once = view.narrow(d as isize, 0, 1)?;
+        return add_strided(flat, &once, &g.sum(d as i64, true)?);
+    }
+    if view.is_dense() || view.has_internal_overlap_exact() == Some(false) {
+        let cells = Tensor::assemble(flat.0.storage.clone(), view.clone(), flat.dtype(), None, None);
+        let sum = cells.add(g)?;
+        return crate::exec::copy(&cells, &sum);
+    }
+    // Walk the shortest dimension longer than one.
+    let d = (0..rank).filter(|d| view.shape()[*d] > 1).min_by_key(|d| view.shape()[*d]).unwrap_or(0);
+    for i in 0..view.shape()[d] {
+        let g = Tensor::assemble(
+            g.0.storage.clone(),
+            g.layout().select(d as isize, i as isize)?,
+            g.dtype(),
+            None,
+            None,
+        );
+        add_strided(flat, &view.select(d as isize, i as isize)?, &g)?;
+    }
+    Ok(())
+}
+
+/// The history of a view now: made anew from its base's when the base was written to since.
+pub(crate) fn current_edge(t: &Tensor, view: &ViewOf) -> Result<Option<Edge>> {
+    let now = t.version();
+    let (edge, made_at) = match t.meta() {
+        Some(_) => {
+            let s = t.state();
+            (s.grad_fn.clone(), s.made_at)
+        }
+        None => (None, now),
+    };
+    let base_edge = match view.base.meta() {
+        Some(_) => view.base.state().grad_fn.clone(),
+        None => None,
+    };
+    if view.origin == Origin::NoGrad && edge.is_none() {
+        return Ok(None);
+    }
+    // A base that joined a graph after the view was made gives the view a history too.
+    let stale = made_at != now || (edge.is_none() && t.meta().is_none() && base_edge.is_some());
+    let Some(base_edge) = base_edge.filter(|_| stale) else { return Ok(edge) };
+    if let Origin::Several(op) = view.origin {
+        bail!(
+            Runtime,
+            op,
+            "this is one of several views of a tensor that was changed in place since; make the views anew, or use narrow"
+        )
+    }
+    let base = &view.base;
+    let (source, cells) = relative(base.layout(), t.layout())?;
+    let body = StridedBackward { source, view: cells, what: Move::Gather };
+    let node = Node::new(
+        "as_strided",
+        smallvec![Some(base_edge)],
+        smallvec![OutInfo::of(t)],
+        Body::Op(Box::new(body)),
+    );
+    let mut state = t.state();
+    state.grad_fn = Some(Edge { node: node.clone(), output: 0 });
+    state.made_at = now;
+    Ok(Some(Edge { node, output: 0 }))
+}
+
+/// Both layouts as if their common storage began at the base's first element.
+fn relative(base: &Layout, view: &Layout) -> Result<(Layout, Layout)> {
+    let start = base.offset().min(view.offset());
+    Ok((base.clone().with_offset(base.offset() - start)?, view.clone().with_offset(view.offset() - start)?))
+}
+
+/// Refuses an in-place write to a view that autograd could not follow.
+pub(crate) fn check_view_inplace(
+    op: &'static str,
+    t: &Tensor,
+    view: &ViewOf,
+    brings_grad: bool,
+) -> Result<()> {
+    if !(brings_grad || t.requires_grad()) {
+        return Ok(());
+    }
+    match view.origin {
+        Origin::Plain => {}
+        Origin::Several(maker) => bail!(
+            Runtime,
+            op,
+            "the tensor is one of several views made by {maker}, which autograd cannot follow in place; use narrow or a clone()"
+        ),
+        Origin::NoGrad => bail!(
+            Runtime,
+            op,
+            "the tensor is a view made inside no_grad but is changed outside; make the view where it is changed, or detach() it"
+        ),
+        Origin::Custom => bail!(
+            Runtime,
+            op,
+            "the tensor is a view given back by a custom function; change a clone() instead"
+        ),
+    }
+    let leaf = view.base.meta().is_some() && view.base.requires_grad() && view.base.grad_fn()?.is_none();
+    ensure!(
+        !leaf,
+        Runtime,
+        op,
+        "the tensor is a view of a leaf that requires grad; change it inside no_grad, or change a clone()"
+    );
+    Ok(())
+}
+
+/// Gives `t`, just written in place by `node`, its new history; a view's base gets it too.
+pub(crate) fn rebase(t: &Tensor, node: Arc<Node>) -> Result<()> {
+    match &t.0.view {
+        None => {
+            let version = t.version();
+            let mut state = t.state();
+            state.made_at = version;
+            let old = state.grad_fn.replace(Edge { node, output: 0 });
+            let retained = state.retains_grad;
+            drop(state);
+            drop(old);
+            if retained {
+                t.state().retains_grad = false;
+                t.retain_grad()?;
+            }
+        }
+        Some(view) => {
+            let base = &view.base;
+            let (source, cells) = relative(base.layout(), t.layout())?;
+            let mut edges: SmallVec<[Option<Edge>; 2]> = smallvec![gradient_edge(base)?];
+            edges.extend(node.edges.iter().skip(1).cloned());
+            let body = CopySlices { source, cells, inner: node };
+            let made = Node::new("CopySlices", edges, smallvec![OutInfo::of(base)], Body::Op(Box::new(body)));
+            let old = base.state().grad_fn.replace(Edge { node: made, output: 0 });
+            drop(old);
+            let mut state = t.state();
+            state.made_at = u64::MAX; // always stale: read anew from the base
+        }
+    }
+    Ok(())
+}
+
+/// Backward of a base one of whose views was written: the written cells go through the writing
+/// op's own backward, the others pass.
+struct CopySlices {
+    source: Layout,
+    cells: Layout,
+    inner: Arc<Node>,
+}
+
+impl Backward for CopySlices {
+    fn backward(&self, _: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
+        let Some(g) = &grads[0] else { return Ok(smallvec![None; self.inner.edges.len().max(1)]) };
+        let slice = strided(Move::Gather, g, &self.source, &self.cells)?;
+        let mut inner = super::engine::run_node(&self.inner, &[Some(slice)])?;
+        let passed = inner.first_mut().and_then(Option::take);
+        let mut outside = strided(Move::Clear, g, &self.source, &self.cells)?;
+        if let Some(p) = passed {
+            outside = outside.add(&strided_scatter(&p, &self.source, &self.cells)?)?;
+        }
+        let mut all: Grads = smallvec![Some(outside)];
+        all.extend(inner.into_iter().skip(1));
+        Ok(all)
+    }
+    fn take_saved(&mut self) -> Vec<Saved> {
+        Vec::new()
+    }
+}

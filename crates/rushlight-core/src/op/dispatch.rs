@@ -1,0 +1,134 @@
+//! The single path of every call that goes through the table.
+
+use super::def::{OpDef, Outputs, Run};
+use super::value::{Args, Operand, OptOperand, Value};
+use super::{pointwise, pointwise_inplace};
+use crate::grad;
+use crate::trace::SiteGuard;
+use crate::{Number, Result, Tensor, bail, ensure, err};
+use smallvec::SmallVec;
+use std::sync::OnceLock;
+
+/// Every row, sorted by name.
+pub fn table() -> &'static [&'static OpDef] {
+    static TABLE: OnceLock<Vec<&'static OpDef>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut rows: Vec<&'static OpDef> =
+            crate::ops::FAMILIES.iter().flat_map(|f| f.iter().copied()).collect();
+        rows.sort_by_key(|r| r.name);
+        rows
+    })
+}
+
+/// The row of that name.
+pub fn find(name: &str) -> Option<&'static OpDef> {
+    let rows = table();
+    rows.binary_search_by_key(&name, |r| r.name).ok().map(|i| rows[i])
+}
+
+/// Calls the op called `name`: what bindings use.
+///
+/// # Errors
+/// `Type` for an unknown name or arguments of other types than the row's; else the op's own.
+#[track_caller]
+pub fn call(name: &'static str, args: Args) -> Result<Outputs> {
+    dispatch(find(name).ok_or_else(|| err!(Type, name, "there is no op of this name"))?, args)
+}
+
+/// Runs a row and records it for autograd when an input asks for that.
+///
+/// # Errors
+/// The op's own.
+#[track_caller]
+pub fn dispatch(def: &'static OpDef, args: Args) -> Result<Outputs> {
+    let _site = SiteGuard::enter(def.name);
+    match &def.run {
+        Run::Pointwise(_) => {
+            let (operands, params) = split_pointwise(def, &args)?;
+            Ok(SmallVec::from_elem(pointwise(def, &operands, &params)?, 1))
+        }
+        Run::View(rule) => {
+            let base = super::arg::<Tensor>(def.name, &args, 0)?;
+            let layout = rule(base.layout(), &args)?;
+            Ok(SmallVec::from_elem(grad::make_view(def, *rule, base, layout, &args)?, 1))
+        }
+        Run::Function(run) => {
+            let Some(formula) = &def.grad else { return run(&args) };
+            if !grad::wants_record(&args) {
+                return run(&args);
+            }
+            let outs = grad::below(|| run(&args))?;
+            grad::record_op(def, formula, args, &outs)?;
+            Ok(outs)
+        }
+        Run::Mutates(run) => {
+            let target = super::arg::<Tensor>(def.name, &args, 0)?.clone();
+            grad::check_inplace(def.name, &target)?;
+            let others = args[1..].iter().flat_map(Value::tensors).filter(|t| t.dim() > 0);
+            crate::exec::common_device(def.name, others.chain([&target]))?;
+            let recorded = match &def.grad {
+                Some(formula) if grad::wants_record(&args) => Some((formula, grad::old_edge(&target)?)),
+                _ => None,
+            };
+            let outs = grad::below(|| run(&args))?;
+            target.version_counter().bump();
+            if let Some((formula, edge)) = recorded {
+                grad::record_mutation(def, formula, args, edge, &target)?;
+            }
+            Ok(outs)
+        }
+    }
+}
+
+/// The in-place form of a row: the same op written over its first argument.
+///
+/// # Errors
+/// The op's own; `Runtime` when the result's shape or category does not fit the tensor.
+#[track_caller]
+pub fn dispatch_inplace(def: &'static OpDef, args: Args) -> Result<Tensor> {
+    let _site = SiteGuard::enter(def.name);
+    let target = super::arg::<Tensor>(def.name, &args, 0)?.clone();
+    if let Run::Pointwise(_) = def.run {
+        let (operands, params) = split_pointwise(def, &args)?;
+        return pointwise_inplace(def, &target, &operands, &params);
+    }
+    grad::check_inplace(def.name, &target)?;
+    crate::exec::check_self_overlap(def.name, &target)?;
+    let outs = dispatch(def, args)?;
+    let [result] = outs.as_slice() else {
+        bail!(Type, def.name, "gives several results and has no in-place form")
+    };
+    ensure!(
+        result.shape() == target.shape(),
+        Runtime,
+        def.name,
+        "the result has shape {:?} and does not fit into the tensor of shape {:?} it should replace",
+        result.shape(),
+        target.shape()
+    );
+    super::check_castable(def.name, result.dtype(), target.dtype())?;
+    target.copy_(result)
+}
+
+type Split = (SmallVec<[Operand; 3]>, SmallVec<[Number; 2]>);
+
+fn split_pointwise(def: &'static OpDef, args: &[Value]) -> Result<Split> {
+    let mut split: Split = Default::default();
+    for (k, a) in args.iter().enumerate() {
+        match a {
+            Value::Tensor(t) => split.0.push(Operand::Tensor(t.clone())),
+            Value::Operand(o) | Value::OptOperand(OptOperand(Some(o))) => split.0.push(o.clone()),
+            Value::Number(n) if k >= def.point().operands.len() => split.1.push(*n),
+            _ => bail!(Type, def.name, "argument {k} must be a tensor or a number"),
+        }
+    }
+    ensure!(
+        split.0.len() == def.point().operands.len(),
+        Type,
+        def.name,
+        "takes {} operands, got {}",
+        def.point().operands.len(),
+        split.0.len()
+    );
+    Ok(split)
+}

@@ -1,0 +1,18 @@
+//! The op table's machinery: rows, their arguments, and the single path every call takes.
+
+mod def;
+mod dispatch;
+#[macro_use]
+pub(crate) mod macros;
+mod point;
+mod promote;
+pub mod samples;
+mod value;
+
+pub use crate::{DType, Number};
+pub use def::{GradDef, OpDef, Outputs, Pack, Param, Run, Sample};
+pub use dispatch::{call, dispatch, dispatch_inplace, find, table};
+pub(crate) use point::run_program;
+pub use point::{Formula, PointRow, pointwise, pointwise_inplace, pointwise_out};
+pub use promote::{Refuse, Rule, check_accepts, check_castable, compute_type, result_type};
+pub use value::{Arg, Args, Dims, Operand, OptOperand, ParamType, Size, Value, arg};

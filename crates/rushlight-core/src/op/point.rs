@@ -1,0 +1,397 @@
+//! Pointwise ops: one row is a formula and a dtype rule; everything else is shared here.
+
+use super::promote::{Refuse, Rule, check_accepts, check_castable, compute_type, fit_number, result_type};
+use super::value::Operand;
+use crate::exec;
+use crate::grad;
+use crate::layout::{Layout, broadcast_shapes, elementwise_strides};
+use crate::program::{GradRule, Program, Scalar, Sort, trace_bound};
+use crate::trace::SiteGuard;
+use crate::{DType, Number, Result, Tensor, bail, ensure};
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
+
+type Build = fn(&[Scalar]) -> Vec<Scalar>;
+
+/// The body of a pointwise row.
+pub struct PointRow {
+    /// Name of the op.
+    pub name: &'static str,
+    /// Names of its operands; one called `condition` holds truth values.
+    pub operands: &'static [&'static str],
+    defaults: fn() -> Vec<Number>,
+    /// How the result's dtype follows from the operands.
+    pub rule: Rule,
+    /// What it does not take.
+    pub refuses: &'static [Refuse],
+    build: Build,
+    /// The formula for default parameters, when it is simpler.
+    plain: Option<Build>,
+    grad: Option<GradRule>,
+    /// By which operands are plain numbers; the upper half for `plain`.
+    programs: [OnceLock<Arc<Program>>; 16],
+}
+
+/// A call that is ready to run.
+pub(crate) struct Prepared {
+    pub program: Arc<Program>,
+    pub tensors: SmallVec<[Tensor; 3]>,
+    pub params: SmallVec<[Number; 4]>,
+    /// The dtype to compute in.
+    pub common: DType,
+    /// The dtype of the result.
+    pub result: DType,
+}
+
+impl PointRow {
+    #[allow(clippy::too_many_arguments, missing_docs)]
+    pub const fn new(
+        name: &'static str,
+        operands: &'static [&'static str],
+        defaults: fn() -> Vec<Number>,
+        rule: Rule,
+        refuses: &'static [Refuse],
+        build: Build,
+        plain: Option<Build>,
+        grad: Option<GradRule>,
+    ) -> PointRow {
+        PointRow {
+            name,
+            operands,
+            defaults,
+            rule,
+            refuses,
+            build,
+            plain,
+            grad,
+            programs: [const { OnceLock::new() }; 16],
+        }
+    }
+
+    /// The sorts of the operands.
+    fn sorts(&self) -> Vec<Sort> {
+        self.operands.iter().map(|n| if *n == "condition" { Sort::Truth } else { Sort::Num }).collect()
+    }
+
+    /// The row's program when the operands in `bound` are plain numbers.
+    ///
+    /// # Errors
+    /// Only for a formula that cannot compile; a test builds every row.
+    pub fn program(&self, bound: usize, plain: bool) -> Result<Arc<Program>> {
+        let slot = &self.programs[bound & 7 | usize::from(plain) << 3];
+        if let Some(p) = slot.get() {
+            return Ok(p.clone());
+        }
+        let build = if plain { self.plain.unwrap_or(self.build) } else { self.build };
+        let mut program = trace_bound(&self.sorts(), (self.defaults)().len(), bound as u64, build)?;
+        if let Some(rule) = self.grad {
+            program = program.with_grad(rule);
+        }
+        Ok(slot.get_or_init(|| Arc::new(program)).clone())
+    }
+
+    fn prepare(&self, operands: &[Operand], params: &[Number]) -> Result<Prepared> {
+        let promoted = match self.operands.first() {
+            Some(&"condition") => result_type(operands.get(1..).unwrap_or(&[])),
+            _ => result_type(operands),
+        };
+        let (common, result) = self.rule.apply(promoted.map_err(|e| e.in_op(self.name))?);
+        check_accepts(self.name, self.refuses, common)?;
+        let (mut bound, mut tensors, mut numbers) = (0usize, SmallVec::new(), SmallVec::<[Number; 2]>::new());
+        for (k, operand) in operands.iter().enumerate() {
+            match operand {
+                Operand::Tensor(t) => tensors.push(t.clone()),
+                Operand::Number(n) => {
+                    bound |= 1 << k;
+                    numbers.push(fit_number(self.rule, *n, common));
+                }
+            }
+        }
+        if self.operands.first() == Some(&"condition") {
+            let dtype = tensors.first().map(Tensor::dtype);
+            ensure!(
+                bound & 1 == 0 && dtype == Some(DType::Bool),
+                Runtime,
+                self.name,
+                "the condition must be a bool tensor; compare something, or use to_dtype(bool)"
+            );
+        }
+        self.check_values(operands, common)?;
+        exec::common_device(self.name, tensors.iter().filter(|t: &&Tensor| t.dim() > 0))?;
+        let mut all: SmallVec<[Number; 4]> =
+            params.iter().map(|p| fit_number(self.rule, *p, common)).collect();
+        let plain = self.plain.is_some() && (params.is_empty() || params == (self.defaults)());
+        all.extend(numbers);
+        Ok(Prepared { program: self.program(bound, plain)?, tensors, params: all, common, result })
+    }
+
+    /// Refusals that look at values, before anything is written.
+    fn check_values(&self, operands: &[Operand], common: DType) -> Result<()> {
+        if !common.is_integral() {
+            return Ok(());
+        }
+        if self.refuses.contains(&Refuse::zero_divisor) {
+            let zero = match operands.get(1) {
+                Some(Operand::Number(n)) => n.cast(common).to_i64() == 0,
+                Some(Operand::Tensor(t)) if t.device() != crate::Device::META => {
+                    let t = t.detach()?;
+                    let nonzero = t.all(super::Dims::All, false)?;
+                    !nonzero.item()?.to_bool()
+                }
+                _ => false,
+            };
+            ensure!(
+                !zero,
+                Runtime,
+                self.name,
+                "an integer cannot be divided by zero; floats can, and give inf or nan"
+            );
+        }
+        if let (true, Some(Operand::Number(n))) =
+            (self.refuses.contains(&Refuse::negative_exponent), operands.get(1))
+        {
+            ensure!(
+                n.to_f64() >= 0.0,
+                Runtime,
+                self.name,
+                "integers to a negative power are not integers; convert the base to a float first"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Layout of a new result: torch's rule for element-wise outputs (contract 1e).
+fn result_layout(op: &'static str, operands: &[Operand]) -> Result<Layout> {
+    if let [Operand::Tensor(t)] = operands {
+        return t.like_layout();
+    }
+    let parts: SmallVec<[(&[usize], &[isize]); 3]> = operands
+        .iter()
+        .map(|o| match o {
+            Operand::Tensor(t) => t.layout().parts(),
+            Operand::Number(_) => (&[][..], &[][..]),
+        })
+        .collect();
+    let same = parts.windows(2).all(|w| w[0] == w[1]);
+    if let (true, Some(Operand::Tensor(t))) = (same, operands.first()) {
+        return t.like_layout();
+    }
+    let shapes: SmallVec<[&[usize]; 3]> = parts.iter().map(|p| p.0).collect();
+    let shape = broadcast_shapes(op, &shapes)?;
+    let strides = elementwise_strides(&parts, &shape);
+    Layout::new(shape, strides, 0)
+}
+
+/// Runs a pointwise row out of place.
+#[track_caller]
+pub fn pointwise(row: &PointRowRef, operands: &[Operand], params: &[Number]) -> Result<Tensor> {
+    let row = row.point();
+    let _site = SiteGuard::enter(row.name);
+    let call = row.prepare(operands, params)?;
+    let layout = result_layout(row.name, operands)?;
+    let device = call
+        .tensors
+        .iter()
+        .find(|t| t.dim() > 0)
+        .or(call.tensors.first())
+        .map_or(crate::Device::CPU, Tensor::device);
+    let out = Tensor::alloc(layout, call.result, device)?;
+    let ins = on_device(&call.tensors, device)?;
+    exec::map(row.name, &call.program, &call.params, compute_type(call.common), &[&out], &refs(&ins))?;
+    if call.result.is_differentiable() {
+        grad::record_program(
+            row.name,
+            &call.program,
+            &ins,
+            &call.params,
+            call.common,
+            std::slice::from_ref(&out),
+        )?;
+    }
+    Ok(out)
+}
+
+/// 0-d operands may come from another device; they are moved.
+fn on_device(tensors: &[Tensor], device: crate::Device) -> Result<SmallVec<[Tensor; 3]>> {
+    tensors
+        .iter()
+        .map(|t| {
+            if t.device() == device {
+                Ok(t.clone())
+            } else {
+                exec::to_device(t, device, "a 0-d operand lives elsewhere")
+            }
+        })
+        .collect()
+}
+
+fn refs(tensors: &[Tensor]) -> SmallVec<[&Tensor; 3]> {
+    tensors.iter().collect()
+}
+
+/// Runs a pointwise row into its first operand.
+#[track_caller]
+pub fn pointwise_inplace(
+    row: &PointRowRef,
+    target: &Tensor,
+    operands: &[Operand],
+    params: &[Number],
+) -> Result<Tensor> {
+    let row = row.point();
+    let _site = SiteGuard::enter(row.name);
+    grad::check_inplace(row.name, target)?;
+    let call = row.prepare(operands, params)?;
+    check_castable(row.name, call.result, target.dtype())?;
+    let ins = on_device(&call.tensors, target.device())?;
+    let shapes: SmallVec<[&[usize]; 3]> = ins.iter().map(Tensor::shape).collect();
+    let shape = broadcast_shapes(row.name, &shapes)?;
+    ensure!(
+        shape.as_slice() == target.shape(),
+        Runtime,
+        row.name,
+        "the result has shape {shape:?} and does not fit into the tensor of shape {:?} it should replace",
+        target.shape()
+    );
+    exec::check_overlap(row.name, target, &refs(&ins))?;
+    let history = grad::begin_inplace(row.name, &call.program, target, &ins)?;
+    exec::map(row.name, &call.program, &call.params, compute_type(call.common), &[target], &refs(&ins))?;
+    target.version_counter().bump();
+    grad::finish_inplace(row.name, history, &call.program, &call.params, call.common, target)?;
+    Ok(target.clone())
+}
+
+/// Runs a pointwise row into `out`, which takes the result's shape (contract 1e, `out=`).
+#[track_caller]
+pub fn pointwise_out(
+    row: &PointRowRef,
+    operands: &[Operand],
+    params: &[Number],
+    out: &Tensor,
+) -> Result<Tensor> {
+    let row = row.point();
+    let _site = SiteGuard::enter(row.name);
+    let call = row.prepare(operands, params)?;
+    check_castable(row.name, call.result, out.dtype())?;
+    grad::check_out(row.name, out, call.tensors.iter())?;
+    let layout = result_layout(row.name, operands)?;
+    ensure!(
+        layout.shape() == out.shape(),
+        Runtime,
+        row.name,
+        "the result has shape {:?}, out= has {:?}; pass a tensor of the result's shape",
+        layout.shape(),
+        out.shape()
+    );
+    let ins = on_device(&call.tensors, out.device())?;
+    exec::check_overlap(row.name, out, &refs(&ins))?;
+    exec::map(row.name, &call.program, &call.params, compute_type(call.common), &[out], &refs(&ins))?;
+    out.version_counter().bump();
+    Ok(out.clone())
+}
+
+/// Runs any program as one differentiable op: operands broadcast, computed in `common`.
+pub(crate) fn run_program(
+    op: &'static str,
+    program: &Arc<Program>,
+    ins: &[Tensor],
+    params: &[Number],
+    common: DType,
+    results: &[DType],
+) -> Result<SmallVec<[Tensor; 2]>> {
+    let parts: SmallVec<[(&[usize], &[isize]); 3]> = ins.iter().map(|t| t.layout().parts()).collect();
+    let shapes: SmallVec<[&[usize]; 3]> = parts.iter().map(|p| p.0).collect();
+    let shape = broadcast_shapes(op, &shapes)?;
+    let strides = elementwise_strides(&parts, &shape);
+    let device = exec::common_device(op, ins)?;
+    let mut outs = SmallVec::new();
+    for dtype in results {
+        outs.push(Tensor::alloc(Layout::new(shape.clone(), strides.clone(), 0)?, *dtype, device)?);
+    }
+    exec::map(
+        op,
+        program,
+        params,
+        compute_type(common),
+        &outs.iter().collect::<SmallVec<[&Tensor; 2]>>(),
+        &refs(ins),
+    )?;
+    grad::record_program(op, program, ins, params, common, &outs)?;
+    Ok(outs)
+}
+
+/// A row whose body is pointwise; the generated methods pass one.
+pub type PointRowRef = super::OpDef;
+
+impl super::OpDef {
+    pub(crate) fn point(&self) -> &'static PointRow {
+        match self.run {
+            super::Run::Pointwise(row) => row,
+            _ => unreachable!("only pointwise! makes callers of this, with rows of its own"),
+        }
+    }
+}
+
+/// A formula over tensors, written with [`Scalar`]s: one pass over memory, gradients derived.
+///
+/// ```
+/// use rushlight::{Formula, Tensor};
+/// let f = Formula::new(|[x, y]| (x * y).tanh() + y)?;
+/// let (x, y) = (Tensor::from_vec(vec![0.5f32, 1.0], [2])?, Tensor::from_vec(vec![2f32], [1])?);
+/// let z = f.call([&x, &y])?;                          // broadcasts like any op
+/// assert_eq!(z.shape(), [2]);
+/// # Ok::<(), rushlight::Error>(())
+/// ```
+pub struct Formula<const N: usize>(Arc<Program>);
+
+impl<const N: usize> Formula<N> {
+    /// Traces the closure once.
+    ///
+    /// # Errors
+    /// `Value` when it returns a scalar of another formula, or is too long for one program.
+    pub fn new(f: impl FnOnce([Scalar; N]) -> Scalar) -> Result<Self> {
+        let program = trace_bound(&[Sort::Num; N], 0, 0, |args| vec![f(std::array::from_fn(|i| args[i]))])?;
+        Ok(Formula(Arc::new(program)))
+    }
+
+    /// Evaluates it; operands broadcast and promote, integers count as the default float.
+    ///
+    /// # Errors
+    /// `Runtime` when shapes do not broadcast or devices differ.
+    #[track_caller]
+    pub fn call(&self, inputs: [&Tensor; N]) -> Result<Tensor> {
+        let _site = SiteGuard::enter("pointwise");
+        let ins: SmallVec<[Tensor; 3]> = inputs.iter().map(|t| (*t).clone()).collect();
+        let operands: Vec<Operand> = ins.iter().map(Operand::from).collect();
+        let (common, float) = Rule::Float.apply(result_type(&operands)?);
+        let dtype = if self.0.outputs()[0].1 == Sort::Truth { DType::Bool } else { float };
+        if ins.is_empty() {
+            bail!(Type, "pointwise", "a formula without inputs has no shape; use full");
+        }
+        let mut outs = run_program("pointwise", &self.0, &ins, &[], common, &[dtype])?;
+        Ok(outs.remove(0))
+    }
+}
+
+impl Tensor {
+    /// Evaluates a formula over tensors in one pass; see [`Formula`] to keep one for many calls.
+    ///
+    /// ```
+    /// use rushlight::Tensor;
+    /// let x = Tensor::from_vec(vec![1f64, 2.0], [2])?.requires_grad_(true)?;
+    /// let y = Tensor::pointwise([&x], |[x]| x * x * 3.0)?.sum((), false)?;
+    /// y.backward()?;
+    /// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [6.0, 12.0]);
+    /// # Ok::<(), rushlight::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Formula::new`] and [`Formula::call`].
+    #[track_caller]
+    pub fn pointwise<const N: usize>(
+        inputs: [&Tensor; N],
+        f: impl FnOnce([Scalar; N]) -> Scalar,
+    ) -> Result<Tensor> {
+        Formula::new(f)?.call(inputs)
+    }
+}

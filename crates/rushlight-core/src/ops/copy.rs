@@ -1,0 +1,173 @@
+//! Copies, casts and moves: the ops whose purpose is new memory, and writes of whole tensors.
+
+use crate::exec;
+use crate::op::{Sample, Value, samples};
+use crate::{DType, Device, Layout, Number, Result, Tensor, ensure};
+use smallvec::smallvec;
+
+ops! { COPY;
+    /// A copy of the tensor's own elements, in the same order of dimensions.
+    fn clone_of (input: Tensor) -> Tensor {
+        run: duplicate(input),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?)]),
+        samples: unary_samples,
+    }
+    /// Writes `src`, converted and broadcast, over the tensor.
+    fn copy_ (input: Tensor, src: Tensor) -> Tensor {
+        mutates: write(input, src),
+        grad: [reads inputs; outputs] |cx| {
+            let g = cx.grad(0)?;
+            let src = crate::grad::sum_to(&g, &cx.info(1)?.shape)?;
+            Ok(smallvec![cx.needs(0).then(|| Tensor::full_as(&g, Number::Int(0))).transpose()?, cx.needs(1).then_some(src)])
+        },
+        samples: copy_samples,
+    }
+    /// Every element becomes `value`.
+    fn fill_ (input: Tensor, value: Number) -> Tensor {
+        mutates: exec::fill(input, *value).map(|()| input.clone()),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(Tensor::full_as(&cx.grad(0)?, Number::Int(0))?)]),
+        samples: fill_samples,
+    }
+    /// Converts to another dtype; gives the same tensor back when it has it already.
+    fn cast (input: Tensor, dtype: DType) -> Tensor {
+        run: exec::copy_as("to_dtype", input, input.like_layout()?, *dtype, "the dtype changes"),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.to_dtype(cx.info(0)?.dtype)?)]),
+        samples: cast_samples,
+    }
+    /// A row-major copy.
+    fn pack (input: Tensor) -> Tensor {
+        run: exec::copy_as("contiguous", input, Layout::contiguous(input.shape())?, input.dtype(), "the strides are not row-major"),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?)]),
+        samples: unary_samples,
+    }
+}
+
+fn duplicate(x: &Tensor) -> Result<Tensor> {
+    exec::copy_as("copy", x, x.like_layout()?, x.dtype(), "a copy was asked for")
+}
+
+fn write(x: &Tensor, src: &Tensor) -> Result<Tensor> {
+    ensure!(
+        crate::layout::broadcast_shapes("copy_", &[x.shape(), src.shape()])
+            .is_ok_and(|s| s.as_slice() == x.shape()),
+        Runtime,
+        "copy_",
+        "a source of shape {:?} cannot fill a tensor of shape {:?}",
+        src.shape(),
+        x.shape()
+    );
+    exec::check_overlap("copy_", x, &[src])?;
+    exec::copy(x, src)?;
+    Ok(x.clone())
+}
+
+impl Tensor {
+    /// A copy that owns its own elements and nothing else (torch: `clone`; Rust's `clone` copies
+    /// the handle).
+    ///
+    /// # Errors
+    /// `Runtime` when memory cannot be had.
+    #[track_caller]
+    pub fn copy(&self) -> Result<Tensor> {
+        self.clone_of()
+    }
+
+    /// This tensor if its elements lie in row-major order, else a copy that does.
+    ///
+    /// # Errors
+    /// `Runtime` when memory cannot be had.
+    #[track_caller]
+    pub fn contiguous(&self) -> Result<Tensor> {
+        if self.is_contiguous() { Ok(self.clone()) } else { self.pack() }
+    }
+
+    /// This tensor if it has that dtype, else a converted copy in the same order of dimensions.
+    ///
+    /// # Errors
+    /// `Runtime` when memory cannot be had.
+    #[track_caller]
+    pub fn to_dtype(&self, dtype: DType) -> Result<Tensor> {
+        if self.dtype() == dtype { Ok(self.clone()) } else { self.cast(dtype) }
+    }
+
+    /// This tensor if it is on that device, else a copy there.
+    ///
+    /// # Errors
+    /// `Runtime` when the device does not exist or memory cannot be had.
+    #[track_caller]
+    pub fn to_device(&self, device: Device) -> Result<Tensor> {
+        if self.device() == device {
+            return Ok(self.clone());
+        }
+        let _site = crate::trace::SiteGuard::enter("to_device");
+        exec::to_device(self, device, "the device changes")
+    }
+
+    /// Every element becomes 0.
+    ///
+    /// # Errors
+    /// `Runtime` for a leaf that requires grad, and for read-only memory.
+    #[track_caller]
+    pub fn zero_(&self) -> Result<Tensor> {
+        self.fill_(0)
+    }
+
+    /// The real part: the tensor itself when it is real.
+    ///
+    /// # Errors
+    /// None for real tensors.
+    pub fn real(&self) -> Result<Tensor> {
+        if !self.dtype().is_complex() {
+            return Ok(self.clone());
+        }
+        let layout = self.layout().complex_part(0)?;
+        Ok(crate::grad::view::attach(self, layout, self.dtype().real(), crate::grad::Origin::Plain))
+    }
+}
+
+pub(crate) fn unary_samples() -> Vec<Sample> {
+    [&[3, 4][..], &[], &[0, 2], &[2, 1, 3]]
+        .iter()
+        .filter_map(|s| {
+            Some(Sample { args: smallvec![Value::Tensor(samples::values(s, 3).ok()?)], grad: true })
+        })
+        .collect()
+}
+
+fn copy_samples() -> Vec<Sample> {
+    let pairs: [(&[usize], &[usize]); 4] = [(&[3, 4], &[3, 4]), (&[2, 3], &[3]), (&[2, 2], &[]), (&[], &[])];
+    pairs
+        .iter()
+        .filter_map(|(a, b)| {
+            Some(Sample {
+                args: smallvec![
+                    Value::Tensor(samples::values(a, 1).ok()?),
+                    Value::Tensor(samples::values(b, 2).ok()?)
+                ],
+                grad: true,
+            })
+        })
+        .collect()
+}
+
+fn fill_samples() -> Vec<Sample> {
+    unary_samples()
+        .into_iter()
+        .map(|mut s| {
+            s.args.push(Value::Number(Number::Float(2.5)));
+            s
+        })
+        .collect()
+}
+
+fn cast_samples() -> Vec<Sample> {
+    let mut all = Vec::new();
+    for dtype in DType::ALL {
+        all.extend(unary_samples().into_iter().map(|mut s| {
+            s.args.push(Value::DType(*dtype));
+            s.grad = *dtype == DType::F64;
+            s
+        }));
+    }
+    all
+}
