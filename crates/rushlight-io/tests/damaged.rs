@@ -1,0 +1,203 @@
+//! Files cut short and files with wrong bytes: an error or a tensor, but no panic and no huge
+//! allocation.
+
+mod common;
+
+use common::{Folder, counting, logical_bytes};
+use rushlight_core::{DType, Kind, Layout, Result, Tensor};
+use rushlight_io::{npy, npz, safetensors};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Damaged files per format, besides those cut at every length.
+const DAMAGES: usize = 3000;
+/// The files have less than 3 KB; the table of contents and a thousandfold inflation fit in this.
+const FAIR: u64 = 64 << 20;
+
+/// The largest address space this process ever had, allocated though untouched memory included.
+fn peak_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kb| kb << 10)
+}
+
+/// A small generator of numbers (xorshift), seeded so that a failure repeats.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+}
+
+/// One to four changes that files suffer, or that someone makes on purpose.
+fn damage(dice: &mut Dice, sound: &[u8]) -> Vec<u8> {
+    let mut bytes = sound.to_vec();
+    for _ in 0..=dice.below(4) {
+        let at = dice.below(bytes.len());
+        match dice.below(7) {
+            0 => bytes[at] ^= 1 << dice.below(8),
+            1 => bytes[at] = dice.below(256) as u8,
+            2 => bytes[at] = [0, 255, b'9', b'-', b'"', b'{', b','][dice.below(7)],
+            3 => {
+                let end = (at + [2, 4, 8][dice.below(3)]).min(bytes.len());
+                bytes[at..end].fill([0, 255, 127][dice.below(3)]);
+            }
+            4 => drop(bytes.drain(at..(at + 1 + dice.below(9)).min(bytes.len()))),
+            5 => bytes.insert(at, [b'9', b'0', b' ', 200][dice.below(4)]),
+            _ => {
+                let end = (at + 1 + dice.below(40)).min(bytes.len());
+                let piece = bytes[at..end].to_vec();
+                let to = dice.below(bytes.len());
+                bytes.splice(to..to, piece);
+            }
+        }
+        if bytes.is_empty() {
+            return bytes;
+        }
+    }
+    bytes
+}
+
+/// Reads every cut of `sound` and many damaged forms of it; gives how many of them were refused.
+fn survive(folder: &Folder, sound: &[u8], read: impl Fn(&Path) -> Result<Vec<Tensor>>) -> usize {
+    let path = folder.path("damaged");
+    let try_one = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        let before = peak_bytes();
+        let result = read(&path);
+        if let (Some(before), Some(after)) = (before, peak_bytes()) {
+            assert!(after - before < FAIR, "{} bytes were asked for by {bytes:?}", after - before);
+        }
+        match result {
+            // Whatever was accepted is all there.
+            Ok(tensors) => {
+                tensors.iter().for_each(|t| assert_eq!(logical_bytes(t).len(), t.nbytes()));
+                false
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), Kind::Io, "{error}");
+                assert!(error.text().contains("damaged"), "names the file: {error}");
+                true
+            }
+        }
+    };
+    assert!(!try_one(sound));
+    for cut in 0..sound.len() {
+        assert!(try_one(&sound[..cut]), "a file cut to {cut} of {} bytes was accepted", sound.len());
+    }
+    let mut dice = Dice(0x5eed);
+    (0..DAMAGES).filter(|_| try_one(&damage(&mut dice, sound))).count()
+}
+
+fn names_and_tensors() -> Vec<(&'static str, Tensor)> {
+    let tensor = |dtype, shape: &[usize]| counting(dtype, Layout::contiguous(shape).unwrap());
+    vec![
+        ("weight", tensor(DType::F32, &[3, 4])),
+        ("mask", tensor(DType::Bool, &[5])),
+        ("none", tensor(DType::I64, &[0, 2])),
+        ("wave", tensor(DType::C64, &[])),
+    ]
+}
+
+#[test]
+fn damaged_files_of_each_format() -> Result<()> {
+    let folder = Folder::new("damaged");
+    let path = folder.path("sound");
+    let tensors = names_and_tensors();
+
+    npy::write(&path, &tensors[0].1)?;
+    let sound = fs::read(&path).unwrap();
+    let refused = survive(&folder, &sound, |path| Ok(vec![npy::read(path)?]));
+    assert!(refused > DAMAGES / 4, "npy: {refused}");
+    let refused = survive(&folder, &sound, |path| {
+        // A reader of unknown length has no name, so the file's is put in its place.
+        let bytes = fs::read(path).unwrap();
+        let named =
+            |e: rushlight_core::Error| rushlight_core::Error::new(e.kind(), e.op(), format!("damaged: {e}"));
+        Ok(vec![npy::read_from(bytes.as_slice()).map_err(named)?])
+    });
+    assert!(refused > DAMAGES / 4, "npy from a reader: {refused}");
+
+    let values = |pairs: Vec<(String, Tensor)>| pairs.into_iter().map(|(_, tensor)| tensor).collect();
+    npz::write(&path, &tensors)?;
+    let refused = survive(&folder, &fs::read(&path).unwrap(), |path| npz::read(path).map(values));
+    assert!(refused > DAMAGES / 2, "npz: {refused}");
+    npz::write_compressed(&path, &tensors)?;
+    let refused = survive(&folder, &fs::read(&path).unwrap(), |path| npz::read(path).map(values));
+    assert!(refused > DAMAGES / 2, "npz, deflated: {refused}");
+
+    let metadata = BTreeMap::from([("format".to_string(), "pt".to_string())]);
+    safetensors::save(&path, &tensors, &metadata)?;
+    let refused = survive(&folder, &fs::read(&path).unwrap(), |path| safetensors::load(path).map(values));
+    assert!(refused > DAMAGES / 2, "safetensors: {refused}");
+    Ok(())
+}
+
+/// Replaces every `old` by as many bytes `new`.
+fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    assert_eq!(old.len(), new.len());
+    let mut out = bytes.to_vec();
+    let mut found = 0;
+    for at in 0..=bytes.len() - old.len() {
+        if &bytes[at..at + old.len()] == old {
+            out[at..at + old.len()].copy_from_slice(new);
+            found += 1;
+        }
+    }
+    assert!(found > 0);
+    out
+}
+
+/// Reads `bytes` as an npz file, expecting a refusal that contains `word`.
+#[track_caller]
+fn refused(folder: &Folder, bytes: &[u8], word: &str) {
+    let path = folder.path("liar.npz");
+    fs::write(&path, bytes).unwrap();
+    let error = npz::read(&path).err().unwrap();
+    assert_eq!(error.kind(), Kind::Io);
+    assert!(error.text().contains("liar.npz") && error.text().contains(word), "{error}");
+}
+
+#[test]
+fn archives_that_lie() -> Result<()> {
+    let folder = Folder::new("lies");
+    let path = folder.path("sound.npz");
+    let tensor = |n: usize| counting(DType::U8, Layout::contiguous(&[n][..]).unwrap());
+    npz::write(&path, &[("a", &tensor(5)), ("b", &tensor(777)), ("ä", &tensor(3))])?;
+    let sound = fs::read(&path).unwrap();
+
+    refused(&folder, &replaced(&sound, b"b.npy", b"a.npy"), "one name");
+    // The checksum of the data, and of the header.
+    refused(&folder, &replaced(&sound, &[0, 1, 2, 3, 4, b'P'], &[0, 1, 9, 3, 4, b'P']), "checksum");
+    refused(&folder, &replaced(&sound, b"|u1", b"|i1"), "checksum");
+    // A shape that needs less than is there, or more.
+    refused(&folder, &replaced(&sound, b"(777,)", b"(776,)"), "more bytes");
+    refused(&folder, &replaced(&sound, b"(777,), }  ", b"(7777777,)}"), "7777777 bytes of data");
+    // Sizes in the table of contents and in the local header.
+    let size = (128 + 777u32).to_le_bytes();
+    refused(&folder, &replaced(&sound, &size, &[0xf0, 0xff, 0xff, 0xff]), "");
+
+    // A name that is not UTF-8 is one of the old code page.
+    fs::write(&path, replaced(&sound, "ä.npy".as_bytes(), b"\x84\x94.npy")).unwrap();
+    assert_eq!(npz::Archive::open(&path)?.names(), ["a", "b", "äö"]);
+    Ok(())
+}
+
+#[test]
+fn a_deflated_entry_may_claim_no_more_than_deflate_can_do() -> Result<()> {
+    let folder = Folder::new("bomb");
+    let path = folder.path("sound.npz");
+    let zeros = Tensor::from_vec(vec![0u8; 1 << 20], [1 << 20])?;
+    npz::write_compressed(&path, &[("x", &zeros)])?;
+    let sound = fs::read(&path).unwrap();
+    assert!(sound.len() < 4096);
+    assert_eq!(logical_bytes(&npz::read(&path)?[0].1), vec![0; 1 << 20]);
+    let size = (128 + (1u32 << 20)).to_le_bytes();
+    refused(&folder, &replaced(&sound, &size, &[0xf0, 0xff, 0xff, 0x7f]), "claims");
+    Ok(())
+}
