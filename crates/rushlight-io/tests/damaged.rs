@@ -153,6 +153,45 @@ fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Runs `read`, which must fail without asking for much memory.
+#[track_caller]
+fn refused_cheaply(read: impl FnOnce() -> Result<()>) {
+    let before = peak_bytes();
+    let error = read().err().unwrap();
+    if let (Some(before), Some(after)) = (before, peak_bytes()) {
+        assert!(after - before < FAIR, "{} bytes were asked for before this: {error}", after - before);
+    }
+}
+
+#[test]
+fn shapes_of_gigabytes_in_small_files_cost_nothing() -> Result<()> {
+    // Sizes that the machine has: the memory could be had.
+    let folder = Folder::new("gigabytes");
+    let (path, liar) = (folder.path("sound"), folder.path("liar"));
+    let tensor = counting(DType::F32, Layout::contiguous(&[3, 4][..])?);
+    let lie = |sound: &[u8], shape: &[u8], room: &[u8]| {
+        let lie = replaced(sound, shape, room);
+        fs::write(&liar, &lie).unwrap();
+        lie
+    };
+
+    npy::write(&path, &tensor)?;
+    let npy_file = lie(&fs::read(&path).unwrap(), b"(3, 4), }      ", b"(3, 99999999),}");
+    refused_cheaply(|| npy::read(&liar).map(drop));
+    refused_cheaply(|| npy::read_from(npy_file.as_slice()).map(drop));
+    npz::write(&path, &[("x", &tensor)])?;
+    lie(&fs::read(&path).unwrap(), b"(3, 4), }      ", b"(3, 99999999),}");
+    refused_cheaply(|| npz::read(&liar).map(drop));
+    safetensors::save(&path, &[("x", &tensor)], &BTreeMap::new())?;
+    let sound = fs::read(&path).unwrap();
+    lie(&sound, br#"[3,4],"data_offsets":[0,48]}}      "#, br#"[3,9999999],"data_offsets":[0,48]}}"#);
+    refused_cheaply(|| safetensors::load(&liar).map(drop));
+    // A header within the format's limit, and beyond the file.
+    fs::write(&liar, [&(90u64 << 20).to_le_bytes(), &sound[8..]].concat()).unwrap();
+    refused_cheaply(|| safetensors::load(&liar).map(drop));
+    Ok(())
+}
+
 /// Reads `bytes` as an npz file, expecting a refusal that contains `word`.
 #[track_caller]
 fn refused(folder: &Folder, bytes: &[u8], word: &str) {
