@@ -60,6 +60,24 @@ impl Number {
         }
     }
 
+    /// As a 32-bit integer: integers wrap, floats are cut towards zero, and floats that do not fit
+    /// become `i32::MIN`, as on x86. The way to all integers up to 32 bits, but for `u32`.
+    pub fn to_i32(self) -> i32 {
+        match self {
+            Number::Float(x) | Number::Complex(x, _) => float_to_i32(x),
+            other => other.to_i64() as i32,
+        }
+    }
+
+    /// As a single, rounded once: an integer does not pass through a double.
+    pub fn to_f32(self) -> f32 {
+        match self {
+            Number::Int(i) => i as f32,
+            Number::UInt(u) => u as f32,
+            other => other.to_f64() as f32,
+        }
+    }
+
     /// As an unsigned integer, wrapping negative values.
     pub fn to_u64(self) -> u64 {
         match self {
@@ -93,21 +111,21 @@ impl Number {
     pub fn cast(self, dtype: DType) -> Number {
         match dtype {
             DType::Bool => Number::Bool(self.to_bool()),
-            DType::U8 => Number::Int(self.to_i64() as u8 as i64),
-            DType::U16 => Number::Int(self.to_i64() as u16 as i64),
+            DType::U8 => Number::Int(self.to_i32() as u8 as i64),
+            DType::U16 => Number::Int(self.to_i32() as u16 as i64),
             DType::U32 => Number::Int(self.to_i64() as u32 as i64),
             DType::U64 => Number::UInt(self.to_u64()),
-            DType::I8 => Number::Int(self.to_i64() as i8 as i64),
-            DType::I16 => Number::Int(self.to_i64() as i16 as i64),
-            DType::I32 => Number::Int(self.to_i64() as i32 as i64),
+            DType::I8 => Number::Int(self.to_i32() as i8 as i64),
+            DType::I16 => Number::Int(self.to_i32() as i16 as i64),
+            DType::I32 => Number::Int(self.to_i32().into()),
             DType::I64 => Number::Int(self.to_i64()),
             DType::F16 => Number::Float(half::f16::from_f64(self.to_f64()).to_f64()),
             DType::BF16 => Number::Float(half::bf16::from_f64(self.to_f64()).to_f64()),
-            DType::F32 => Number::Float(f64::from(self.to_f64() as f32)),
+            DType::F32 => Number::Float(self.to_f32().into()),
             DType::F64 => Number::Float(self.to_f64()),
             DType::C64 => {
-                let z = self.to_complex();
-                Number::Complex(f64::from(z.re as f32), f64::from(z.im as f32))
+                let im = self.to_complex().im as f32;
+                Number::Complex(self.to_f32().into(), im.into())
             }
             DType::C128 => {
                 let z = self.to_complex();
@@ -126,6 +144,12 @@ pub fn float_to_i64(x: f64) -> i64 {
     }
 }
 
+/// A float cut towards zero; NaN and what does not fit give `i32::MIN`, as x86's instruction does.
+pub fn float_to_i32(x: f64) -> i32 {
+    let cut = x.trunc();
+    if (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&cut) { cut as i32 } else { i32::MIN }
+}
+
 macro_rules! number_from {
     ($($ty:ty => $variant:ident),*) => { $(
         impl From<$ty> for Number { fn from(x: $ty) -> Self { Number::$variant(x.into()) } }
@@ -142,5 +166,38 @@ impl From<usize> for Number {
 impl From<Complex<f64>> for Number {
     fn from(z: Complex<f64>) -> Self {
         Number::Complex(z.re, z.im)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_that_do_not_fit_give_the_lowest_integer() {
+        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3e9, -3e9, 2_147_483_648.0, 1e300] {
+            let n = Number::Float(x);
+            assert_eq!(n.cast(DType::I32), Number::Int(i32::MIN.into()), "{x}");
+            assert_eq!(n.cast(DType::U8), Number::Int(0), "{x}");
+        }
+        assert_eq!(Number::Float(-2_147_483_648.9).cast(DType::I32), Number::Int(i32::MIN.into()));
+        assert_eq!(Number::Float(2_147_483_647.9).cast(DType::I32), Number::Int(i32::MAX.into()));
+        assert_eq!(Number::Float(300.7).cast(DType::U8), Number::Int(44));
+        assert_eq!(Number::Float(-1.5).cast(DType::U8), Number::Int(255));
+        assert_eq!(Number::Float(3e9).cast(DType::U32), Number::Int(3_000_000_000));
+    }
+
+    #[test]
+    fn integers_wrap() {
+        assert_eq!(Number::Int(1 << 32 | 5).cast(DType::I32), Number::Int(5));
+        assert_eq!(Number::UInt(u64::MAX).cast(DType::I8), Number::Int(-1));
+    }
+
+    #[test]
+    fn integers_round_once_to_singles() {
+        // Through a double this would be a tie, and fall to the even neighbour below.
+        let i = (1i64 << 60) + (1 << 36) + 1;
+        assert_eq!(Number::Int(i).cast(DType::F32), Number::Float(((1i64 << 60) + (1 << 37)) as f64));
+        assert_eq!(Number::Int(i).cast(DType::C64), Number::Complex(((1i64 << 60) + (1 << 37)) as f64, 0.0));
     }
 }
