@@ -20,6 +20,7 @@ mod exec;
 pub mod grad;
 pub mod layout;
 pub mod mem;
+mod meta;
 mod number;
 #[macro_use]
 pub mod op;
