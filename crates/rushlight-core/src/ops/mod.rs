@@ -1,12 +1,26 @@
 //! The op table: one file a family, one row an op.
 
+pub mod activation;
 pub mod arithmetic;
+pub mod binary;
+pub mod clamp;
 pub mod copy;
 mod operators;
 pub mod reduce;
+pub mod unary;
 pub mod view;
 
 use crate::op::OpDef;
 
 /// Every family's rows; a new family is one line here.
-pub static FAMILIES: &[&[&OpDef]] = &[arithmetic::ARITHMETIC, copy::COPY, reduce::REDUCE, view::VIEW];
+pub static FAMILIES: &[&[&OpDef]] = &[
+    activation::ACTIVATION,
+    arithmetic::ARITHMETIC,
+    binary::BINARY,
+    clamp::BOUNDS,
+    clamp::whole::CLAMP,
+    copy::COPY,
+    reduce::REDUCE,
+    unary::UNARY,
+    view::VIEW,
+];

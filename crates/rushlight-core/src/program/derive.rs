@@ -6,7 +6,7 @@
 
 use super::build::{Node, compile, record, record_all};
 use super::{Opcode, Program, Scalar, Sort};
-use crate::Result;
+use crate::{Number, Result};
 use std::f64::consts::{LN_2, LN_10, PI};
 use std::sync::Arc;
 
@@ -118,6 +118,8 @@ impl Program {
             .into_iter()
             .map(|n| match n {
                 Node::Input(i, s) if used[usize::from(i)] => Node::Input(renumber[usize::from(i)], s),
+                // A feed that nothing live reads has no number any more.
+                Node::Input(..) => Node::Literal(Number::Float(0.0)),
                 other => other,
             })
             .collect();

@@ -1,0 +1,44 @@
+//! Extrema, logic, bits and choice, element by element.
+
+use crate::Tensor;
+
+pointwise! { BINARY;
+    /// The larger of both; NaN if either is. Ties share the gradient.
+    fn maximum (input, other) Promote except complex = |x| x[0].maximum(x[1]);
+    /// The smaller of both; NaN if either is. Ties share the gradient.
+    fn minimum (input, other) Promote except complex = |x| x[0].minimum(x[1]);
+    /// The larger of both; a NaN counts as missing.
+    fn fmax (input, other) Promote except complex = |x| x[0].isnan().select(x[1], x[1].isnan().select(x[0], x[0].maximum(x[1])));
+    /// The smaller of both; a NaN counts as missing.
+    fn fmin (input, other) Promote except complex = |x| x[0].isnan().select(x[1], x[1].isnan().select(x[0], x[0].minimum(x[1])));
+    /// The angle of the point (other, input), in radians.
+    fn atan2, inplace atan2_ (input, other) Float except complex = |x| x[0].atan2(x[1]);
+    /// `sqrt(input^2 + other^2)`.
+    fn hypot, inplace hypot_ (input, other) Promote except bool int complex = |x| (x[0] * x[0] + x[1] * x[1]).sqrt();
+    /// `|input|` with the sign of `other`.
+    fn copysign, inplace copysign_ (input, other) Float except complex = |x| x[0].copysign(x[1]);
+    /// Whether both are true (not zero).
+    fn logical_and (input, other) Truth = |x| x[0].logical_and(x[1]);
+    /// Whether either is true (not zero).
+    fn logical_or (input, other) Truth = |x| x[0].logical_or(x[1]);
+    /// Whether exactly one is true (not zero).
+    fn logical_xor (input, other) Truth = |x| x[0].logical_xor(x[1]);
+    /// Bits set in both.
+    fn bitwise_and, inplace bitwise_and_ (input, other) Promote except float complex = |x| x[0].bitwise_and(x[1]);
+    /// Bits set in either.
+    fn bitwise_or, inplace bitwise_or_ (input, other) Promote except float complex = |x| x[0].bitwise_or(x[1]);
+    /// Bits set in exactly one.
+    fn bitwise_xor, inplace bitwise_xor_ (input, other) Promote except float complex = |x| x[0].bitwise_xor(x[1]);
+    /// Bits moved up by `other` places.
+    fn bitwise_left_shift (input, other) Promote except bool float complex = |x| x[0].bitwise_left_shift(x[1]);
+    /// Bits moved down by `other` places, the sign kept.
+    fn bitwise_right_shift (input, other) Promote except bool float complex = |x| x[0].bitwise_right_shift(x[1]);
+    /// `input` where the condition is true, else `other` (torch: `where`).
+    fn where_cond (condition, input, other) Promote = |x| x[0].select(x[1], x[2]);
+    /// `start + weight * (end - start)`.
+    fn lerp, inplace lerp_ (input, end, weight) Promote except bool int = |x| x[0] + x[2] * (x[1] - x[0]);
+    /// `input + value * tensor1 * tensor2`.
+    fn addcmul, inplace addcmul_ (input, tensor1, tensor2; value = 1) Promote = |x| x[0] + x[3] * (x[1] * x[2]);
+    /// `input + value * tensor1 / tensor2`.
+    fn addcdiv, inplace addcdiv_ (input, tensor1, tensor2; value = 1) Promote except bool int = |x| x[0] + x[3] * (x[1] / x[2]);
+}

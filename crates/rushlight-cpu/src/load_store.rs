@@ -1,0 +1,319 @@
+//! Conversion between storage dtypes and compute types: the only place that knows both.
+//!
+//! Compute types are u8 (a truth value), i32, i64, u64, f32, f64 and the two complex ones.
+
+use crate::isa::{Isa, Kernel, dispatch};
+use half::{bf16, f16};
+use num_complex::Complex;
+use rushlight_core::{CType, DType, Number};
+use std::marker::PhantomData;
+
+/// A conversion with torch's results: integers wrap, floats are cut (INT_MIN where they do not fit).
+pub(crate) trait Cast<T>: Copy {
+    fn cast(self) -> T;
+}
+
+/// A bool as stored: any byte but 0 is true.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Truth(pub u8);
+
+macro_rules! cast {
+    ($($from:ty => $($to:ty),* = |$x:ident| $e:expr;)*) => { $($(
+        impl Cast<$to> for $from { #[inline(always)] fn cast(self) -> $to { let $x = self; ($e) as $to } }
+    )*)* };
+}
+macro_rules! cast_into {
+    ($($from:ty => $to:ty = |$x:ident| $e:expr;)*) => { $(
+        impl Cast<$to> for $from { #[inline(always)] fn cast(self) -> $to { let $x = self; $e } }
+    )* };
+}
+
+/// x86's conversion: what does not fit gives the lowest integer.
+#[inline(always)]
+fn f64_i32(x: f64) -> i32 {
+    if x > -2_147_483_649.0 && x < 2_147_483_648.0 { x as i32 } else { i32::MIN }
+}
+#[inline(always)]
+fn f64_i64(x: f64) -> i64 {
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&x) { x as i64 } else { i64::MIN }
+}
+#[inline(always)]
+fn f64_u64(x: f64) -> u64 {
+    if x >= 9_223_372_036_854_775_808.0 { x as u64 } else { f64_i64(x) as u64 }
+}
+
+macro_rules! ints {
+    ($($t:ty)*) => { $(
+        cast! { $t => u8, u16, u32, u64, i8, i16, i32, i64, f32, f64 = |x| x; }
+        cast_into! {
+            $t => Truth = |x| Truth(u8::from(x != 0));
+            $t => f16 = |x| f16::from_f64(x as f64);
+            $t => bf16 = |x| bf16::from_f64(x as f64);
+            $t => Complex<f32> = |x| Complex::new(x as f32, 0.0);
+            $t => Complex<f64> = |x| Complex::new(x as f64, 0.0);
+            Truth => $t = |x| (x.0 != 0) as $t;
+        }
+    )* };
+}
+ints!(u8 u16 u32 u64 i8 i16 i32 i64);
+
+macro_rules! floats {
+    ($($t:ty)*) => { $(
+        cast! {
+            $t => u8, u16, i8, i16, i32 = |x| f64_i32(x as f64);
+            $t => u32, i64 = |x| f64_i64(x as f64);
+            $t => u64 = |x| f64_u64(x as f64);
+            $t => f32, f64 = |x| x;
+        }
+        cast_into! {
+            $t => Truth = |x| Truth(u8::from(x != 0.0));
+            $t => bf16 = |x| bf16::from_f64(x as f64);
+            $t => Complex<f32> = |x| Complex::new(x as f32, 0.0);
+            $t => Complex<f64> = |x| Complex::new(x as f64, 0.0);
+            Truth => $t = |x| f32::from(u8::from(x.0 != 0)) as $t;
+            Complex<$t> => Truth = |z| Truth(u8::from(z.re != 0.0 || z.im != 0.0));
+            Complex<$t> => Complex<f32> = |z| Complex::new(z.re as f32, z.im as f32);
+            Complex<$t> => Complex<f64> = |z| Complex::new(z.re as f64, z.im as f64);
+        }
+        via!(Complex<$t>, |z| z.re => u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64);
+    )* };
+}
+macro_rules! via {
+    ($from:ty, |$x:ident| $e:expr => $($to:ty)*) => { $(
+        impl Cast<$to> for $from { #[inline(always)] fn cast(self) -> $to { let $x = self; ($e).cast() } }
+    )* };
+}
+floats!(f32 f64);
+cast_into! {
+    f32 => f16 = |x| f16::from_f32(x);
+    f64 => f16 = |x| f16::from_f64(x);
+    Truth => Truth = |x| Truth(u8::from(x.0 != 0));
+    Truth => Complex<f32> = |x| Complex::new(f32::from(u8::from(x.0 != 0)), 0.0);
+    Truth => Complex<f64> = |x| Complex::new(f64::from(u8::from(x.0 != 0)), 0.0);
+    Truth => f16 = |x| if x.0 != 0 { f16::ONE } else { f16::ZERO };
+    Truth => bf16 = |x| if x.0 != 0 { bf16::ONE } else { bf16::ZERO };
+    bf16 => f32 = |x| f32::from_bits(u32::from(x.to_bits()) << 16);
+    f16 => f32 = |x| x.to_f32();
+}
+via!(f16, |x| { let y: f32 = x.cast(); y } => u8 u16 u32 u64 i8 i16 i32 i64 f64);
+via!(bf16, |x| { let y: f32 = x.cast(); y } => u8 u16 u32 u64 i8 i16 i32 i64 f64);
+via!(f16, |x| { let y: f32 = x.cast(); y } => Truth Complex<f32> Complex<f64>);
+via!(bf16, |x| { let y: f32 = x.cast(); y } => Truth Complex<f32> Complex<f64>);
+
+/// Runs a block with `$T` bound to the stored form of a dtype.
+macro_rules! with_stored {
+    ($dtype:expr, |$T:ident| $body:expr) => {
+        match $dtype {
+            DType::Bool => {
+                type $T = $crate::load_store::Truth;
+                $body
+            }
+            DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            DType::U16 => {
+                type $T = u16;
+                $body
+            }
+            DType::U32 => {
+                type $T = u32;
+                $body
+            }
+            DType::U64 => {
+                type $T = u64;
+                $body
+            }
+            DType::I8 => {
+                type $T = i8;
+                $body
+            }
+            DType::I16 => {
+                type $T = i16;
+                $body
+            }
+            DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            DType::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            DType::BF16 => {
+                type $T = half::bf16;
+                $body
+            }
+            DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            DType::C64 => {
+                type $T = num_complex::Complex<f32>;
+                $body
+            }
+            DType::C128 => {
+                type $T = num_complex::Complex<f64>;
+                $body
+            }
+        }
+    };
+}
+
+/// Runs a block with `$T` bound to a compute type.
+macro_rules! with_compute {
+    ($ctype:expr, |$T:ident| $body:expr) => {
+        match $ctype {
+            CType::Bool => {
+                type $T = $crate::load_store::Truth;
+                $body
+            }
+            CType::I32 => {
+                type $T = i32;
+                $body
+            }
+            CType::I64 => {
+                type $T = i64;
+                $body
+            }
+            CType::U64 => {
+                type $T = u64;
+                $body
+            }
+            CType::F32 => {
+                type $T = f32;
+                $body
+            }
+            CType::F64 => {
+                type $T = f64;
+                $body
+            }
+            CType::C64 => {
+                type $T = num_complex::Complex<f32>;
+                $body
+            }
+            CType::C128 => {
+                type $T = num_complex::Complex<f64>;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use {with_compute, with_stored};
+
+/// Bytes of one value of a compute type.
+pub(crate) fn ctype_size(ctype: CType) -> usize {
+    with_compute!(ctype, |T| size_of::<T>())
+}
+
+/// Whether a dtype is stored exactly as the compute type holds it.
+pub(crate) fn is_native(dtype: DType, ctype: CType) -> bool {
+    matches!(
+        (dtype, ctype),
+        (DType::I32, CType::I32)
+            | (DType::I64, CType::I64)
+            | (DType::U64, CType::U64)
+            | (DType::F32, CType::F32)
+            | (DType::F64, CType::F64)
+            | (DType::C64, CType::C64)
+            | (DType::C128, CType::C128)
+    )
+}
+
+/// Moves `n` values between memory and dense scratch.
+#[derive(Clone, Copy)]
+pub(crate) struct Move {
+    /// Dense, aligned scratch of the compute type.
+    pub scratch: *mut u8,
+    /// The first element in memory, of the storage dtype, perhaps unaligned.
+    pub memory: *mut u8,
+    /// Elements from one to the next in memory.
+    pub stride: isize,
+    pub n: usize,
+}
+
+pub(crate) type Mover = unsafe fn(Move);
+
+struct Load<S, T>(PhantomData<(S, T)>);
+struct Store<S, T>(PhantomData<(S, T)>);
+
+impl<S: Cast<T>, T: Copy> Kernel<Move> for Load<S, T> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(m: Move) {
+        let (dst, src) = (m.scratch.cast::<T>(), m.memory.cast_const().cast::<S>());
+        // SAFETY: the caller promises n readable elements in memory and n writable ones in scratch.
+        unsafe {
+            if m.stride == 1 {
+                (0..m.n).for_each(|i| *dst.add(i) = src.add(i).read_unaligned().cast());
+            } else {
+                (0..m.n).for_each(|i| {
+                    *dst.add(i) = src.wrapping_offset(i as isize * m.stride).read_unaligned().cast()
+                });
+            }
+        }
+    }
+}
+
+impl<S: Cast<T>, T: Copy> Kernel<Move> for Store<S, T> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(m: Move) {
+        let (dst, src) = (m.memory.cast::<T>(), m.scratch.cast_const().cast::<S>());
+        // SAFETY: the caller promises n readable elements in scratch and n writable ones in memory.
+        unsafe {
+            if m.stride == 1 {
+                (0..m.n).for_each(|i| dst.add(i).write_unaligned((*src.add(i)).cast()));
+            } else {
+                (0..m.n).for_each(|i| {
+                    dst.wrapping_offset(i as isize * m.stride).write_unaligned((*src.add(i)).cast())
+                });
+            }
+        }
+    }
+}
+
+/// Reads a dtype into scratch of a compute type.
+pub(crate) fn loader(dtype: DType, ctype: CType) -> Mover {
+    with_stored!(dtype, |S| with_compute!(ctype, |T| dispatch::<Load<S, T>, Move> as Mover))
+}
+
+/// Writes scratch of a compute type to a dtype.
+pub(crate) fn storer(ctype: CType, dtype: DType) -> Mover {
+    with_stored!(dtype, |T| with_compute!(ctype, |S| dispatch::<Store<S, T>, Move> as Mover))
+}
+
+fn fill<T: Copy>(scratch: &mut [T], value: T) {
+    scratch.fill(value);
+}
+
+/// Fills scratch with one number.
+pub(crate) fn splat(ctype: CType, value: Number, scratch: *mut u8, n: usize) {
+    macro_rules! put {
+        ($v:expr) => {{
+            let (v, to) = ($v, scratch.cast());
+            // SAFETY: scratch has room for n values of the compute type and is aligned for it.
+            fill(unsafe { std::slice::from_raw_parts_mut(to, n) }, v)
+        }};
+    }
+    match ctype {
+        CType::Bool => put!(Truth(u8::from(value.to_bool()))),
+        CType::I32 => put!(value.to_i64() as i32),
+        CType::I64 => put!(value.to_i64()),
+        CType::U64 => put!(value.to_u64()),
+        CType::F32 => put!(value.to_f64() as f32),
+        CType::F64 => put!(value.to_f64()),
+        CType::C64 => put!({
+            let z = value.to_complex();
+            Complex::new(z.re as f32, z.im as f32)
+        }),
+        CType::C128 => put!(value.to_complex()),
+    }
+}

@@ -1,0 +1,239 @@
+//! Which function runs an opcode on a compute type: a loop over dense blocks, one for each level.
+
+use super::ops::*;
+use crate::isa::{Isa, Kernel, dispatch};
+use crate::load_store::Truth;
+use crate::math::TRIG_LIMIT;
+use num_complex::Complex;
+use rushlight_core::program::Opcode;
+use rushlight_core::{CType, Result, bail};
+use std::marker::PhantomData;
+
+/// `dst = op(args)` over `n` dense values; `dst` is none of the operands.
+#[derive(Clone, Copy)]
+pub(super) struct Args {
+    dst: *mut u8,
+    args: [*const u8; 3],
+    n: usize,
+}
+
+/// A kernel found.
+#[derive(Clone, Copy)]
+pub(super) struct Found(unsafe fn(Args));
+
+/// As [`Found`], callable with plain arguments.
+pub(super) type Kernel3 = Found;
+
+impl Found {
+    /// # Safety
+    /// Operands are dense and aligned for `n` values, and `dst` overlaps none of them.
+    #[inline]
+    pub(super) unsafe fn call(self, dst: *mut u8, args: [*const u8; 3], n: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.0)(Args { dst, args, n }) }
+    }
+}
+
+struct One<O, T, R>(PhantomData<(O, T, R)>);
+struct Two<O, T, R>(PhantomData<(O, T, R)>);
+struct Choose<T>(PhantomData<T>);
+/// Sine or cosine in f32: blocks with large arguments go to the platform's library.
+struct Trig<O>(PhantomData<O>);
+
+impl<O: Op1<T, R>, T: Copy, R: Copy> Kernel<Args> for One<O, T, R> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(k: Args) {
+        // SAFETY: the caller promises n values at each address, and that dst overlaps no operand.
+        let (dst, a) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(k.dst.cast::<R>(), k.n),
+                std::slice::from_raw_parts(k.args[0].cast::<T>(), k.n),
+            )
+        };
+        dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::f::<I>(*a));
+    }
+}
+impl<O: Op2<T, R>, T: Copy, R: Copy> Kernel<Args> for Two<O, T, R> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(k: Args) {
+        // SAFETY: as in `One`.
+        let (dst, a, b) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(k.dst.cast::<R>(), k.n),
+                std::slice::from_raw_parts(k.args[0].cast::<T>(), k.n),
+                std::slice::from_raw_parts(k.args[1].cast::<T>(), k.n),
+            )
+        };
+        dst.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (a, b))| *d = O::f::<I>(*a, *b));
+    }
+}
+impl<T: Copy> Kernel<Args> for Choose<T> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(k: Args) {
+        // SAFETY: as in `One`; the condition is one byte a value.
+        let (dst, c, a, b) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(k.dst.cast::<T>(), k.n),
+                std::slice::from_raw_parts(k.args[0].cast::<Truth>(), k.n),
+                std::slice::from_raw_parts(k.args[1].cast::<T>(), k.n),
+                std::slice::from_raw_parts(k.args[2].cast::<T>(), k.n),
+            )
+        };
+        dst.iter_mut()
+            .zip(c)
+            .zip(a.iter().zip(b))
+            .for_each(|((d, c), (a, b))| *d = if c.0 != 0 { *a } else { *b });
+    }
+}
+/// The platform's function for an opcode.
+trait Library {
+    fn library(x: f32) -> f32;
+}
+impl Library for Sin {
+    fn library(x: f32) -> f32 {
+        f64::from(x).sin() as f32
+    }
+}
+impl Library for Cos {
+    fn library(x: f32) -> f32 {
+        f64::from(x).cos() as f32
+    }
+}
+impl<O: Op1<f32, f32> + Library> Kernel<Args> for Trig<O> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(k: Args) {
+        // SAFETY: as in `One`.
+        let (dst, a) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(k.dst.cast::<f32>(), k.n),
+                std::slice::from_raw_parts(k.args[0].cast::<f32>(), k.n),
+            )
+        };
+        let small = a.iter().fold(true, |s, x| s & (x.abs() <= TRIG_LIMIT));
+        if small {
+            dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::f::<I>(*a));
+        } else {
+            dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::library(*a));
+        }
+    }
+}
+
+macro_rules! found {
+    ($k:ty) => {
+        Some(Found(dispatch::<$k, Args>))
+    };
+}
+macro_rules! table {
+    ($kind:ident $o:ident, $ctype:expr; $($c:ident => $t:ty $(=> $r:ty)?),*) => {
+        match $ctype { $( CType::$c => found!($kind<$o, $t, table!(@r $t $(=> $r)?)>), )* _ => None }
+    };
+    (@r $t:ty) => { $t };
+    (@r $t:ty => $r:ty) => { $r };
+}
+macro_rules! arith { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, U64 => u64, F32 => f32, F64 => f64, C64 => Complex<f32>, C128 => Complex<f64>) }; }
+macro_rules! real { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, U64 => u64, F32 => f32, F64 => f64) }; }
+macro_rules! float { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32, F64 => f64) }; }
+macro_rules! analytic { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32, F64 => f64, C64 => Complex<f32>, C128 => Complex<f64>) }; }
+macro_rules! int { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, U64 => u64) }; }
+macro_rules! test { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32 => Truth, I64 => i64 => Truth, U64 => u64 => Truth, F32 => f32 => Truth, F64 => f64 => Truth) }; }
+macro_rules! test_all { ($kind:ident $o:ident $c:expr) => { match $c {
+    CType::C64 => found!($kind<$o, Complex<f32>, Truth>), CType::C128 => found!($kind<$o, Complex<f64>, Truth>), c => test!($kind $o c) } }; }
+
+/// The kernel of an opcode.
+///
+/// # Errors
+/// `NotImplemented` where the compute type has no meaning for it.
+pub(super) fn kernel(op: Opcode, c: CType) -> Result<Kernel3> {
+    let found = match op {
+        Opcode::Neg => arith!(One Neg c),
+        Opcode::Abs => real!(One Abs c),
+        Opcode::Sign => real!(One Sign c),
+        Opcode::Recip => analytic!(One Recip c),
+        Opcode::Sqrt => analytic!(One Sqrt c),
+        Opcode::Rsqrt => analytic!(One Rsqrt c),
+        Opcode::Exp => analytic!(One Exp c),
+        Opcode::Exp2 => float!(One Exp2 c),
+        Opcode::Expm1 => float!(One Expm1 c),
+        Opcode::Log => analytic!(One Log c),
+        Opcode::Log2 => float!(One Log2 c),
+        Opcode::Log10 => float!(One Log10 c),
+        Opcode::Log1p => float!(One Log1p c),
+        Opcode::Sin if c == CType::F32 => found!(Trig<Sin>),
+        Opcode::Cos if c == CType::F32 => found!(Trig<Cos>),
+        Opcode::Sin => analytic!(One Sin c),
+        Opcode::Cos => analytic!(One Cos c),
+        Opcode::Tan => float!(One Tan c),
+        Opcode::Asin => float!(One Asin c),
+        Opcode::Acos => float!(One Acos c),
+        Opcode::Atan => float!(One Atan c),
+        Opcode::Sinh => float!(One Sinh c),
+        Opcode::Cosh => float!(One Cosh c),
+        Opcode::Tanh => analytic!(One Tanh c),
+        Opcode::Asinh => float!(One Asinh c),
+        Opcode::Acosh => float!(One Acosh c),
+        Opcode::Atanh => float!(One Atanh c),
+        Opcode::Sigmoid => float!(One Sigmoid c),
+        Opcode::Erf => float!(One Erf c),
+        Opcode::Erfc => float!(One Erfc c),
+        Opcode::Floor => real!(One Floor c),
+        Opcode::Ceil => real!(One Ceil c),
+        Opcode::Round => real!(One Round c),
+        Opcode::Trunc => real!(One Trunc c),
+        Opcode::Relu => real!(One Relu c),
+        Opcode::BitNot => int!(One BitNot c),
+        Opcode::Add => arith!(Two Add c),
+        Opcode::Sub => arith!(Two Sub c),
+        Opcode::Mul => arith!(Two Mul c),
+        Opcode::Div => arith!(Two Div c),
+        Opcode::FloorDiv => real!(Two FloorDiv c),
+        Opcode::Rem => real!(Two Rem c),
+        Opcode::Fmod => real!(Two Fmod c),
+        Opcode::Pow => arith!(Two Pow c),
+        Opcode::Atan2 => float!(Two Atan2 c),
+        Opcode::Max => real!(Two Max c),
+        Opcode::Min => real!(Two Min c),
+        Opcode::Copysign => float!(Two Copysign c),
+        Opcode::BitAnd => int!(Two BitAnd c),
+        Opcode::BitOr => int!(Two BitOr c),
+        Opcode::BitXor => int!(Two BitXor c),
+        Opcode::Shl => int!(Two Shl c),
+        Opcode::Shr => int!(Two Shr c),
+        Opcode::Eq => test_all!(Two Eq c),
+        Opcode::Ne => test_all!(Two Ne c),
+        Opcode::Lt => test!(Two Lt c),
+        Opcode::Le => test!(Two Le c),
+        Opcode::Gt => test!(Two Gt c),
+        Opcode::Ge => test!(Two Ge c),
+        Opcode::IsNan => test!(One IsNan c),
+        Opcode::IsInf => test!(One IsInf c),
+        Opcode::And => found!(Two<And, Truth, Truth>),
+        Opcode::Or => found!(Two<Or, Truth, Truth>),
+        Opcode::Xor => found!(Two<Xor, Truth, Truth>),
+        Opcode::Not => found!(One<Not, Truth, Truth>),
+        Opcode::ToTruth => test_all!(One ToTruth c),
+        Opcode::FromTruth => match c {
+            CType::I32 => found!(One<FromTruth, Truth, i32>),
+            CType::I64 => found!(One<FromTruth, Truth, i64>),
+            CType::U64 => found!(One<FromTruth, Truth, u64>),
+            CType::F32 => found!(One<FromTruth, Truth, f32>),
+            CType::F64 => found!(One<FromTruth, Truth, f64>),
+            CType::C64 => found!(One<FromTruth, Truth, Complex<f32>>),
+            CType::C128 => found!(One<FromTruth, Truth, Complex<f64>>),
+            CType::Bool => None,
+        },
+        Opcode::Select => match c {
+            CType::Bool => found!(Choose<Truth>),
+            CType::I32 => found!(Choose<i32>),
+            CType::I64 => found!(Choose<i64>),
+            CType::U64 => found!(Choose<u64>),
+            CType::F32 => found!(Choose<f32>),
+            CType::F64 => found!(Choose<f64>),
+            CType::C64 => found!(Choose<Complex<f32>>),
+            CType::C128 => found!(Choose<Complex<f64>>),
+        },
+    };
+    match found {
+        Some(f) => Ok(f),
+        None => bail!(NotImplemented, op.name(), "is not defined for numbers computed as {c:?}"),
+    }
+}

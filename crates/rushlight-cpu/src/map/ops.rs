@@ -1,0 +1,224 @@
+//! Each opcode on each compute type, as inlinable functions.
+
+use crate::isa::Isa;
+use crate::load_store::Truth;
+use crate::math;
+use num_complex::Complex;
+
+/// An opcode of one operand.
+pub(super) trait Op1<T, R> {
+    fn f<I: Isa>(x: T) -> R;
+}
+/// Of two.
+pub(super) trait Op2<T, R> {
+    fn f<I: Isa>(a: T, b: T) -> R;
+}
+
+macro_rules! names {
+    ($($n:ident)*) => { $( pub(super) struct $n; )* };
+}
+names!(Neg Abs Sign Recip Sqrt Rsqrt Exp Exp2 Expm1 Log Log2 Log10 Log1p Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh
+    Asinh Acosh Atanh Sigmoid Erf Erfc Floor Ceil Round Trunc Relu BitNot Add Sub Mul Div FloorDiv Rem Fmod Pow Atan2
+    Max Min Copysign BitAnd BitOr BitXor Shl Shr Eq Ne Lt Le Gt Ge IsNan IsInf And Or Xor Not ToTruth FromTruth);
+
+macro_rules! one {
+    ($($n:ident $t:ty => $r:ty = |$x:ident, $i:ident| $e:expr;)*) => { $(
+        impl Op1<$t, $r> for $n { #[inline(always)] fn f<$i: Isa>($x: $t) -> $r { $e } }
+    )* };
+}
+macro_rules! two {
+    ($($n:ident $t:ty => $r:ty = |$a:ident, $b:ident| $e:expr;)*) => { $(
+        impl Op2<$t, $r> for $n { #[inline(always)] fn f<I: Isa>($a: $t, $b: $t) -> $r { $e } }
+    )* };
+}
+fn truth(b: bool) -> Truth {
+    Truth(u8::from(b))
+}
+
+macro_rules! compare {
+    ($($t:ty)*) => { $( two! {
+        Eq $t => Truth = |a, b| truth(a == b);
+        Ne $t => Truth = |a, b| truth(a != b);
+        Lt $t => Truth = |a, b| truth(a < b);
+        Le $t => Truth = |a, b| truth(a <= b);
+        Gt $t => Truth = |a, b| truth(a > b);
+        Ge $t => Truth = |a, b| truth(a >= b);
+    } )* };
+}
+compare!(i32 i64 u64 f32 f64);
+
+macro_rules! integers {
+    ($($t:ty, $signed:expr;)*) => { $(
+        one! {
+            Neg $t => $t = |x, I| x.wrapping_neg();
+            BitNot $t => $t = |x, I| !x;
+            Floor $t => $t = |x, I| x;
+            Ceil $t => $t = |x, I| x;
+            Round $t => $t = |x, I| x;
+            Trunc $t => $t = |x, I| x;
+            Relu $t => $t = |x, I| x.max(0);
+            IsNan $t => Truth = |_x, I| truth(false);
+            IsInf $t => Truth = |_x, I| truth(false);
+            ToTruth $t => Truth = |x, I| truth(x != 0);
+        }
+        two! {
+            Add $t => $t = |a, b| a.wrapping_add(b);
+            Sub $t => $t = |a, b| a.wrapping_sub(b);
+            Mul $t => $t = |a, b| a.wrapping_mul(b);
+            Div $t => $t = |a, b| if b == 0 { 0 } else { a.wrapping_div(b) };
+            FloorDiv $t => $t = |a, b| if b == 0 { 0 } else {
+                let q = a.wrapping_div(b);
+                if $signed && a.wrapping_rem(b) != 0 && ((a < 0 as $t) != (b < 0 as $t)) { q.wrapping_sub(1) } else { q }
+            };
+            Rem $t => $t = |a, b| if b == 0 { 0 } else {
+                let r = a.wrapping_rem(b);
+                if $signed && r != 0 && ((r < 0 as $t) != (b < 0 as $t)) { r.wrapping_add(b) } else { r }
+            };
+            Fmod $t => $t = |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) };
+            Max $t => $t = |a, b| a.max(b);
+            Min $t => $t = |a, b| a.min(b);
+            BitAnd $t => $t = |a, b| a & b;
+            BitOr $t => $t = |a, b| a | b;
+            BitXor $t => $t = |a, b| a ^ b;
+            Shl $t => $t = |a, b| if b < 0 as $t || b as u64 >= <$t>::BITS as u64 { 0 } else { a << b };
+            Shr $t => $t = |a, b| if b < 0 as $t || b as u64 >= <$t>::BITS as u64 { if a < 0 as $t { !0 } else { 0 } } else { a >> b };
+            Pow $t => $t = |a, b| if b < 0 as $t {
+                // 1 / a^|b|, cut: only 1 and -1 have a whole inverse.
+                if a == 1 { 1 } else if $signed && a.wrapping_add(1) == 0 { if b & 1 == 0 { 1 } else { a } } else { 0 }
+            } else {
+                let (mut base, mut e, mut y) = (a, b as u64, 1 as $t);
+                while e > 0 {
+                    if e & 1 == 1 { y = y.wrapping_mul(base); }
+                    base = base.wrapping_mul(base);
+                    e >>= 1;
+                }
+                y
+            };
+        }
+        impl Op1<Truth, $t> for FromTruth { #[inline(always)] fn f<I: Isa>(x: Truth) -> $t { <$t>::from(x.0 != 0) } }
+    )* };
+}
+integers! { i32, true; i64, true; u64, false; }
+one! {
+    Abs i32 => i32 = |x, I| x.wrapping_abs();
+    Abs i64 => i64 = |x, I| x.wrapping_abs();
+    Abs u64 => u64 = |x, I| x;
+    Sign i32 => i32 = |x, I| x.signum();
+    Sign i64 => i64 = |x, I| x.signum();
+    Sign u64 => u64 = |x, I| x.min(1);
+}
+
+macro_rules! floats {
+    ($t:ty, $floor_div:ident, $rem:ident) => {
+        one! {
+            Neg $t => $t = |x, I| -x;
+            Abs $t => $t = |x, I| x.abs();
+            Sign $t => $t = |x, I| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else if x == 0.0 { 0.0 } else { x };
+            Recip $t => $t = |x, I| 1.0 / x;
+            Sqrt $t => $t = |x, I| x.sqrt();
+            Rsqrt $t => $t = |x, I| 1.0 / x.sqrt();
+            Exp2 $t => $t = |x, I| x.exp2();
+            Log2 $t => $t = |x, I| x.log2();
+            Log10 $t => $t = |x, I| x.log10();
+            Tan $t => $t = |x, I| x.tan();
+            Asin $t => $t = |x, I| x.asin();
+            Acos $t => $t = |x, I| x.acos();
+            Atan $t => $t = |x, I| x.atan();
+            Sinh $t => $t = |x, I| x.sinh();
+            Cosh $t => $t = |x, I| x.cosh();
+            Floor $t => $t = |x, I| x.floor();
+            Ceil $t => $t = |x, I| x.ceil();
+            Round $t => $t = |x, I| x.round_ties_even();
+            Trunc $t => $t = |x, I| x.trunc();
+            Relu $t => $t = |x, I| if x < 0.0 { 0.0 } else { x };
+            IsNan $t => Truth = |x, I| truth(x.is_nan());
+            IsInf $t => Truth = |x, I| truth(x.is_infinite());
+            ToTruth $t => Truth = |x, I| truth(x != 0.0);
+        }
+        two! {
+            Add $t => $t = |a, b| a + b;
+            Sub $t => $t = |a, b| a - b;
+            Mul $t => $t = |a, b| a * b;
+            Div $t => $t = |a, b| a / b;
+            FloorDiv $t => $t = |a, b| math::$floor_div(a, b);
+            Rem $t => $t = |a, b| math::$rem(a, b);
+            Fmod $t => $t = |a, b| a % b;
+            Pow $t => $t = |a, b| if b == 2.0 { a * a } else { a.powf(b) };
+            Atan2 $t => $t = |a, b| a.atan2(b);
+            Max $t => $t = |a, b| if a > b || a.is_nan() { a } else { b };
+            Min $t => $t = |a, b| if a < b || a.is_nan() { a } else { b };
+            Copysign $t => $t = |a, b| a.copysign(b);
+        }
+        impl Op1<Truth, $t> for FromTruth { #[inline(always)] fn f<I: Isa>(x: Truth) -> $t { if x.0 != 0 { 1.0 } else { 0.0 } } }
+    };
+}
+floats!(f32, floor_div_f32, rem_f32);
+floats!(f64, floor_div_f64, rem_f64);
+one! {
+    Exp f32 => f32 = |x, I| math::exp::<I>(x);
+    Expm1 f32 => f32 = |x, I| math::expm1::<I>(x);
+    Log f32 => f32 = |x, I| math::log::<I>(x);
+    Log1p f32 => f32 = |x, I| math::log1p::<I>(x);
+    Sin f32 => f32 = |x, I| math::sin::<I>(x);
+    Cos f32 => f32 = |x, I| math::cos::<I>(x);
+    Tanh f32 => f32 = |x, I| math::tanh::<I>(x);
+    Sigmoid f32 => f32 = |x, I| math::sigmoid::<I>(x);
+    Asinh f32 => f32 = |x, I| f64::from(x).asinh() as f32;
+    Acosh f32 => f32 = |x, I| f64::from(x).acosh() as f32;
+    Atanh f32 => f32 = |x, I| f64::from(x).atanh() as f32;
+    Erf f32 => f32 = |x, I| libm::erf(f64::from(x)) as f32;
+    Erfc f32 => f32 = |x, I| libm::erfc(f64::from(x)) as f32;
+    Exp f64 => f64 = |x, I| x.exp();
+    Expm1 f64 => f64 = |x, I| x.exp_m1();
+    Log f64 => f64 = |x, I| x.ln();
+    Log1p f64 => f64 = |x, I| x.ln_1p();
+    Sin f64 => f64 = |x, I| x.sin();
+    Cos f64 => f64 = |x, I| x.cos();
+    Tanh f64 => f64 = |x, I| x.tanh();
+    Sigmoid f64 => f64 = |x, I| 1.0 / (1.0 + (-x).exp());
+    Asinh f64 => f64 = |x, I| libm::asinh(x);
+    Acosh f64 => f64 = |x, I| libm::acosh(x);
+    Atanh f64 => f64 = |x, I| libm::atanh(x);
+    Erf f64 => f64 = |x, I| libm::erf(x);
+    Erfc f64 => f64 = |x, I| libm::erfc(x);
+}
+
+macro_rules! complex {
+    ($($t:ty)*) => { $(
+        one! {
+            Neg Complex<$t> => Complex<$t> = |x, I| -x;
+            Recip Complex<$t> => Complex<$t> = |x, I| Complex::new(1.0, 0.0) / x;
+            Sqrt Complex<$t> => Complex<$t> = |x, I| x.sqrt();
+            Rsqrt Complex<$t> => Complex<$t> = |x, I| Complex::new(1.0, 0.0) / x.sqrt();
+            Exp Complex<$t> => Complex<$t> = |x, I| x.exp();
+            Log Complex<$t> => Complex<$t> = |x, I| x.ln();
+            Sin Complex<$t> => Complex<$t> = |x, I| x.sin();
+            Cos Complex<$t> => Complex<$t> = |x, I| x.cos();
+            Tanh Complex<$t> => Complex<$t> = |x, I| x.tanh();
+            ToTruth Complex<$t> => Truth = |x, I| truth(x.re != 0.0 || x.im != 0.0);
+        }
+        two! {
+            Add Complex<$t> => Complex<$t> = |a, b| a + b;
+            Sub Complex<$t> => Complex<$t> = |a, b| a - b;
+            Mul Complex<$t> => Complex<$t> = |a, b| a * b;
+            Div Complex<$t> => Complex<$t> = |a, b| a / b;
+            Pow Complex<$t> => Complex<$t> = |a, b| if b.re == 0.0 && b.im == 0.0 { Complex::new(1.0, 0.0) } else { a.powc(b) };
+            Eq Complex<$t> => Truth = |a, b| truth(a == b);
+            Ne Complex<$t> => Truth = |a, b| truth(a != b);
+        }
+        impl Op1<Truth, Complex<$t>> for FromTruth {
+            #[inline(always)]
+            fn f<I: Isa>(x: Truth) -> Complex<$t> { Complex::new(if x.0 != 0 { 1.0 } else { 0.0 }, 0.0) }
+        }
+    )* };
+}
+complex!(f32 f64);
+
+two! {
+    And Truth => Truth = |a, b| truth(a.0 != 0 && b.0 != 0);
+    Or Truth => Truth = |a, b| truth(a.0 != 0 || b.0 != 0);
+    Xor Truth => Truth = |a, b| truth((a.0 != 0) != (b.0 != 0));
+}
+one! {
+    Not Truth => Truth = |x, I| truth(x.0 == 0);
+}
