@@ -39,7 +39,7 @@ macro_rules! param_value {
         $crate::op::Value::OptTensors($x.iter().map(|t| t.cloned()).collect())
     };
     (OptGenerator, $x:expr) => {
-        $crate::op::Value::OptGenerator($x.cloned())
+        $crate::op::Value::OptGenerator(Option::<&$crate::random::Generator>::cloned($x))
     };
     (Text, $x:expr) => {
         $crate::op::Value::Text($x.to_string())

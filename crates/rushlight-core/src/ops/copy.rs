@@ -134,6 +134,18 @@ pub(crate) fn unary_samples() -> Vec<Sample> {
         .collect()
 }
 
+/// As [`unary_samples`], for rows that take a dtype and a device besides.
+pub(crate) fn unary_samples_flat() -> Vec<Sample> {
+    unary_samples()
+        .into_iter()
+        .map(|mut s| {
+            s.args.extend([Value::OptDType(None), Value::OptDevice(None)]);
+            s.grad = false;
+            s
+        })
+        .collect()
+}
+
 fn copy_samples() -> Vec<Sample> {
     let pairs: [(&[usize], &[usize]); 4] = [(&[3, 4], &[3, 4]), (&[2, 3], &[3]), (&[2, 2], &[]), (&[], &[])];
     pairs

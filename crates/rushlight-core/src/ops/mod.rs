@@ -5,6 +5,7 @@ pub mod arithmetic;
 pub mod binary;
 pub mod clamp;
 pub mod copy;
+pub mod create;
 mod operators;
 pub mod reduce;
 pub mod unary;
@@ -20,6 +21,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     clamp::BOUNDS,
     clamp::whole::CLAMP,
     copy::COPY,
+    create::CREATE,
     reduce::REDUCE,
     unary::UNARY,
     view::VIEW,
