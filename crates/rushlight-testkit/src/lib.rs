@@ -1,1 +1,3 @@
-//! Placeholder, replaced below.
+//! The laws that every op and every backend of rushlight obeys, as functions.
+
+pub mod laws;

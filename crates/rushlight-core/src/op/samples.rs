@@ -1,6 +1,7 @@
 //! Sample arguments, from which the laws test every row.
 
 use super::def::{OpDef, Sample};
+use super::promote::Refuse;
 use super::value::{Args, Operand, ParamType, Value};
 use crate::{DType, Number, Result, Tensor};
 use smallvec::SmallVec;
@@ -69,7 +70,10 @@ pub fn pointwise(def: &'static OpDef) -> Vec<Sample> {
         [&[], &[], &[]],
         [&[0, 3], &[0, 3], &[1]],
     ];
-    let make = domain(def.name);
+    let whole = def.point().refuses.contains(&Refuse::float);
+    let make = |shape: &[usize], salt: usize| {
+        if whole { indices(shape, 9, salt) } else { domain(def.name)(shape, salt) }
+    };
     let shift = |t: Tensor| if def.name == "acosh" { t.add(3.0) } else { Ok(t) };
     let mut samples = Vec::new();
     for (round, shapes) in shapes.iter().enumerate() {
@@ -85,9 +89,11 @@ pub fn pointwise(def: &'static OpDef) -> Vec<Sample> {
                         _ if p.name == "condition" => {
                             Value::Operand(Operand::Tensor(values(shapes[0], round)?.gt(0.0)?))
                         }
-                        _ if numbers && k > 0 => {
-                            Value::Operand(Operand::Number(Number::Float(0.75 + k as f64)))
-                        }
+                        _ if numbers && k > 0 => Value::Operand(Operand::Number(if whole {
+                            Number::Int(k as i64)
+                        } else {
+                            Number::Float(0.75 + k as f64)
+                        })),
                         _ => Value::Operand(Operand::Tensor(make(shapes[k.min(2)], round + 2 * k + 1)?)),
                     })
                 })

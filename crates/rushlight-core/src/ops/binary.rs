@@ -23,16 +23,6 @@ pointwise! { BINARY;
     fn logical_or (input, other) Truth = |x| x[0].logical_or(x[1]);
     /// Whether exactly one is true (not zero).
     fn logical_xor (input, other) Truth = |x| x[0].logical_xor(x[1]);
-    /// Bits set in both.
-    fn bitwise_and, inplace bitwise_and_ (input, other) Promote except float complex = |x| x[0].bitwise_and(x[1]);
-    /// Bits set in either.
-    fn bitwise_or, inplace bitwise_or_ (input, other) Promote except float complex = |x| x[0].bitwise_or(x[1]);
-    /// Bits set in exactly one.
-    fn bitwise_xor, inplace bitwise_xor_ (input, other) Promote except float complex = |x| x[0].bitwise_xor(x[1]);
-    /// Bits moved up by `other` places.
-    fn bitwise_left_shift (input, other) Promote except bool float complex = |x| x[0].bitwise_left_shift(x[1]);
-    /// Bits moved down by `other` places, the sign kept.
-    fn bitwise_right_shift (input, other) Promote except bool float complex = |x| x[0].bitwise_right_shift(x[1]);
     /// `input` where the condition is true, else `other` (torch: `where`).
     fn where_cond (condition, input, other) Promote = |x| x[0].select(x[1], x[2]);
     /// `start + weight * (end - start)`.

@@ -3,6 +3,7 @@
 pub mod activation;
 pub mod arithmetic;
 pub mod binary;
+pub mod bits;
 pub mod clamp;
 pub mod copy;
 pub mod create;
@@ -18,6 +19,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     activation::ACTIVATION,
     arithmetic::ARITHMETIC,
     binary::BINARY,
+    bits::BITS,
+    bits::whole::NOT,
     clamp::BOUNDS,
     clamp::whole::CLAMP,
     copy::COPY,

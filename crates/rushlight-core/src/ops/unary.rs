@@ -18,17 +18,17 @@ pointwise! { UNARY;
     /// `e` to the power `input`.
     fn exp, inplace exp_ (input) Float = |x| x[0].exp();
     /// 2 to the power `input`.
-    fn exp2, inplace exp2_ (input) Float = |x| x[0].exp2();
+    fn exp2, inplace exp2_ (input) Float except complex = |x| x[0].exp2();
     /// `exp(input) - 1`, exact near 0.
-    fn expm1, inplace expm1_ (input) Float = |x| x[0].expm1();
+    fn expm1, inplace expm1_ (input) Float except complex = |x| x[0].expm1();
     /// Natural logarithm.
     fn log, inplace log_ (input) Float = |x| x[0].log();
     /// Logarithm to base 2.
-    fn log2, inplace log2_ (input) Float = |x| x[0].log2();
+    fn log2, inplace log2_ (input) Float except complex = |x| x[0].log2();
     /// Logarithm to base 10.
-    fn log10, inplace log10_ (input) Float = |x| x[0].log10();
+    fn log10, inplace log10_ (input) Float except complex = |x| x[0].log10();
     /// `log(1 + input)`, exact near 0.
-    fn log1p, inplace log1p_ (input) Float = |x| x[0].log1p();
+    fn log1p, inplace log1p_ (input) Float except complex = |x| x[0].log1p();
     /// Sine of radians.
     fn sin, inplace sin_ (input) Float = |x| x[0].sin();
     /// Cosine of radians.
@@ -67,8 +67,6 @@ pointwise! { UNARY;
     fn trunc, inplace trunc_ (input) Promote except bool complex = |x| x[0].trunc();
     /// What `trunc` cuts off.
     fn frac, inplace frac_ (input) Promote except bool int complex = |x| x[0] - x[0].trunc();
-    /// Every bit inverted; logical not for bool.
-    fn bitwise_not, inplace bitwise_not_ (input) Promote except float complex = |x| x[0].bitwise_not();
     /// Whether NaN.
     fn isnan (input) Truth except complex = |x| x[0].isnan();
     /// Whether infinite.
