@@ -73,6 +73,8 @@ pub fn set_level(level: Level) {
 pub trait Isa: Copy + 'static {
     /// `a * b + c`, fused where that is one instruction (elsewhere `mul_add` would call a library).
     fn fma(a: f64, b: f64, c: f64) -> f64;
+    /// The same in single precision.
+    fn fma32(a: f32, b: f32, c: f32) -> f32;
 }
 
 /// Without fused multiply-add.
@@ -87,10 +89,18 @@ impl Isa for Plain {
     fn fma(a: f64, b: f64, c: f64) -> f64 {
         a * b + c
     }
+    #[inline(always)]
+    fn fma32(a: f32, b: f32, c: f32) -> f32 {
+        a * b + c
+    }
 }
 impl Isa for Fused {
     #[inline(always)]
     fn fma(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+    #[inline(always)]
+    fn fma32(a: f32, b: f32, c: f32) -> f32 {
         a.mul_add(b, c)
     }
 }

@@ -1,4 +1,5 @@
-//! A fork-join pool: the caller works too, idle workers sleep, nested calls run serially.
+//! A fork-join pool: the caller works too, idle workers spin for a moment and then sleep, nested
+//! calls run serially.
 //!
 //! Work is cut into fixed tasks whose borders do not depend on the number of threads, so results
 //! are bit-equal for any. A worker never picks up unrelated work while it holds some: there is one
@@ -8,13 +9,16 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{
-    AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed},
+    AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Elements of light work below which a second thread does not pay.
 pub const GRAIN: usize = 32 * 1024;
+
+/// Turns of the loop in which an idle thread looks for work before it sleeps: some ten microseconds.
+const SPINS: u32 = 4000;
 
 type Task = dyn Fn(usize) + Sync;
 type Panic = Box<dyn std::any::Any + Send>;
@@ -26,6 +30,8 @@ struct Job {
     next: AtomicUsize,
     count: usize,
     left: AtomicUsize,
+    /// Workers that may still join; the others leave the job alone.
+    seats: AtomicUsize,
     panic: Mutex<Option<Panic>>,
 }
 
@@ -35,8 +41,10 @@ unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
 struct Shared {
-    /// The current job and its number.
-    slot: Mutex<(u64, Option<Arc<Job>>)>,
+    /// Number of the newest job; changes under the lock of `slot`.
+    newest: AtomicU64,
+    /// The newest job, while it has tasks to hand out.
+    slot: Mutex<Option<Arc<Job>>>,
     wake: Condvar,
     done: Mutex<()>,
     finished: Condvar,
@@ -45,24 +53,42 @@ struct Shared {
     workers: Mutex<usize>,
 }
 
+static SHARED: Shared = Shared {
+    newest: AtomicU64::new(0),
+    slot: Mutex::new(None),
+    wake: Condvar::new(),
+    done: Mutex::new(()),
+    finished: Condvar::new(),
+    busy: Mutex::new(()),
+    workers: Mutex::new(0),
+};
+
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How many threads ops use, the caller's included.
+/// How many threads ops use, the caller's included: `RUSHLIGHT_NUM_THREADS`, else one for each core.
+#[inline]
 pub fn num_threads() -> usize {
     match THREADS.load(Relaxed) {
-        0 => {
-            let asked =
-                std::env::var("RUSHLIGHT_NUM_THREADS").ok().and_then(|v| v.parse().ok()).filter(|n| *n > 0);
-            let n: usize =
-                asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-            THREADS.store(n, Relaxed);
-            n
-        }
+        0 => first_count(),
         n => n,
+    }
+}
+
+#[cold]
+fn first_count() -> usize {
+    let asked = std::env::var("RUSHLIGHT_NUM_THREADS").ok().and_then(|v| v.trim().parse().ok());
+    let n = match asked {
+        Some(n) if n > 0 => n,
+        _ => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    // A count that was set in the meantime stays.
+    match THREADS.compare_exchange(0, n, Relaxed, Relaxed) {
+        Ok(_) => n,
+        Err(set) => set,
     }
 }
 
@@ -75,21 +101,9 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn shared() -> &'static Shared {
-    static SHARED: OnceLock<Shared> = OnceLock::new();
-    SHARED.get_or_init(|| Shared {
-        slot: Mutex::default(),
-        wake: Condvar::new(),
-        done: Mutex::default(),
-        finished: Condvar::new(),
-        busy: Mutex::default(),
-        workers: Mutex::default(),
-    })
-}
-
 impl Job {
-    /// Does tasks until none is left to take.
-    fn work(&self, shared: &Shared) {
+    /// Does tasks until none is left to take. A panic is kept for the caller, and ends the job early.
+    fn work(&self) {
         let outer = INSIDE.replace(true);
         loop {
             let k = self.next.fetch_add(1, Relaxed);
@@ -102,45 +116,66 @@ impl Job {
                 lock(&self.panic).get_or_insert(p);
             }
             if self.left.fetch_sub(1, AcqRel) == 1 {
-                let _held = lock(&shared.done);
-                shared.finished.notify_all();
+                // The lock orders this with a caller that has looked and is about to sleep.
+                let _held = lock(&SHARED.done);
+                SHARED.finished.notify_all();
             }
         }
         INSIDE.set(outer);
     }
+
+    /// Waits for the tasks that others still work on.
+    fn wait(&self) {
+        for _ in 0..SPINS {
+            if self.left.load(Acquire) == 0 {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        let mut done = lock(&SHARED.done);
+        while self.left.load(Acquire) != 0 {
+            done = SHARED.finished.wait(done).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
 }
 
-fn worker(shared: &'static Shared) {
+fn worker() {
     let mut seen = 0;
     loop {
-        let job = {
-            let mut slot = lock(&shared.slot);
-            while slot.0 == seen || slot.1.is_none() {
-                seen = slot.0;
-                slot = shared.wake.wait(slot).unwrap_or_else(PoisonError::into_inner);
-            }
-            seen = slot.0;
-            slot.1.clone()
-        };
-        if let Some(job) = job {
-            job.work(shared);
+        let mut spins = 0;
+        while SHARED.newest.load(Acquire) == seen && spins < SPINS {
+            std::hint::spin_loop();
+            spins += 1;
+        }
+        let mut slot = lock(&SHARED.slot);
+        while SHARED.newest.load(Relaxed) == seen {
+            slot = SHARED.wake.wait(slot).unwrap_or_else(PoisonError::into_inner);
+        }
+        seen = SHARED.newest.load(Relaxed);
+        let job = slot.clone();
+        drop(slot);
+        let Some(job) = job else { continue };
+        if job.seats.fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1)).is_ok() {
+            job.work();
         }
     }
 }
 
 /// Runs `task(0)` to `task(count - 1)`, on several threads when there are several.
+///
+/// # Panics
+/// With the first panic of a task, after the others have ended.
 pub fn run(count: usize, task: &(dyn Fn(usize) + Sync)) {
     let threads = num_threads().min(count);
     if threads <= 1 || INSIDE.get() {
         return (0..count).for_each(task);
     }
-    let shared = shared();
-    let _busy = match shared.busy.try_lock() {
+    let _busy = match SHARED.busy.try_lock() {
         Ok(guard) => guard,
         Err(TryLockError::Poisoned(p)) => p.into_inner(),
         Err(TryLockError::WouldBlock) => return (0..count).for_each(task),
     };
-    spawn_workers(shared, threads - 1);
+    hire(threads - 1);
     // SAFETY: only the lifetime is erased; this function returns after the last task has ended.
     let task: *const Task = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static Task>(task) };
     let job = Arc::new(Job {
@@ -148,41 +183,29 @@ pub fn run(count: usize, task: &(dyn Fn(usize) + Sync)) {
         next: AtomicUsize::new(0),
         count,
         left: AtomicUsize::new(count),
+        seats: AtomicUsize::new(threads - 1),
         panic: Mutex::new(None),
     });
     {
-        let mut slot = lock(&shared.slot);
-        *slot = (slot.0 + 1, Some(job.clone()));
+        let mut slot = lock(&SHARED.slot);
+        *slot = Some(job.clone());
+        SHARED.newest.fetch_add(1, Release);
     }
-    shared.wake.notify_all();
-    job.work(shared);
-    wait(shared, &job);
-    lock(&shared.slot).1 = None;
+    SHARED.wake.notify_all();
+    job.work();
+    *lock(&SHARED.slot) = None;
+    job.wait();
     let panic = lock(&job.panic).take();
     if let Some(p) = panic {
         resume_unwind(p);
     }
 }
 
-/// Spins for about as long as a worker's last block takes, then sleeps.
-fn wait(shared: &Shared, job: &Job) {
-    for _ in 0..2000 {
-        if job.left.load(Acquire) == 0 {
-            return;
-        }
-        std::hint::spin_loop();
-    }
-    let mut done = lock(&shared.done);
-    while job.left.load(Acquire) != 0 {
-        done = shared.finished.wait(done).unwrap_or_else(PoisonError::into_inner);
-    }
-}
-
-fn spawn_workers(shared: &'static Shared, wanted: usize) {
-    let mut have = lock(&shared.workers);
+fn hire(wanted: usize) {
+    let mut have = lock(&SHARED.workers);
     while *have < wanted {
         let name = format!("rushlight-{}", *have + 1);
-        if std::thread::Builder::new().name(name).spawn(move || worker(shared)).is_err() {
+        if std::thread::Builder::new().name(name).spawn(worker).is_err() {
             break; // fewer threads do the same work
         }
         *have += 1;
@@ -191,6 +214,10 @@ fn spawn_workers(shared: &'static Shared, wanted: usize) {
 
 /// Cuts `0..n` into pieces of `grain` (a fixed size, so that borders never depend on the threads)
 /// and runs `f` on each.
+///
+/// # Panics
+/// As [`run`].
+#[inline]
 pub fn parallel_for(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
     let grain = grain.max(1);
     if n <= grain {
@@ -201,3 +228,6 @@ pub fn parallel_for(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
     }
     run(n.div_ceil(grain), &|k| f(k * grain..((k + 1) * grain).min(n)));
 }
+
+#[cfg(test)]
+mod tests;

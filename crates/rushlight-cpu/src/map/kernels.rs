@@ -3,7 +3,7 @@
 use super::ops::*;
 use crate::isa::{Isa, Kernel, dispatch};
 use crate::load_store::Truth;
-use crate::math::TRIG_LIMIT;
+use crate::math::{double, wide};
 use num_complex::Complex;
 use rushlight_core::program::Opcode;
 use rushlight_core::{CType, Result, bail};
@@ -37,8 +37,8 @@ impl Found {
 struct One<O, T, R>(PhantomData<(O, T, R)>);
 struct Two<O, T, R>(PhantomData<(O, T, R)>);
 struct Choose<T>(PhantomData<T>);
-/// Sine or cosine in f32: blocks with large arguments go to the platform's library.
-struct Trig<O>(PhantomData<O>);
+/// Sine, cosine or tangent: blocks with large arguments go to the platform's library.
+struct Trig<O, T>(PhantomData<(O, T)>);
 
 impl<O: Op1<T, R>, T: Copy, R: Copy> Kernel<Args> for One<O, T, R> {
     #[inline(always)]
@@ -85,35 +85,41 @@ impl<T: Copy> Kernel<Args> for Choose<T> {
             .for_each(|((d, c), (a, b))| *d = if c.0 != 0 { *a } else { *b });
     }
 }
-/// The platform's function for an opcode.
-trait Library {
-    fn library(x: f32) -> f32;
+/// Up to where an opcode's function holds, and the platform's function for beyond.
+trait Library<T> {
+    fn near(x: T) -> bool;
+    fn far(x: T) -> T;
 }
-impl Library for Sin {
-    fn library(x: f32) -> f32 {
-        f64::from(x).sin() as f32
-    }
+macro_rules! library {
+    ($($o:ident $t:ty, $limit:expr, |$x:ident| $far:expr;)*) => { $(
+        impl Library<$t> for $o {
+            #[inline(always)]
+            fn near($x: $t) -> bool { $x.abs() <= $limit }
+            fn far($x: $t) -> $t { $far }
+        }
+    )* };
 }
-impl Library for Cos {
-    fn library(x: f32) -> f32 {
-        f64::from(x).cos() as f32
-    }
+library! {
+    Sin f32, wide::TRIG_LIMIT, |x| f64::from(x).sin() as f32;
+    Cos f32, wide::TRIG_LIMIT, |x| f64::from(x).cos() as f32;
+    Tan f32, wide::TRIG_LIMIT, |x| f64::from(x).tan() as f32;
+    Sin f64, double::TRIG_LIMIT, |x| x.sin();
+    Cos f64, double::TRIG_LIMIT, |x| x.cos();
 }
-impl<O: Op1<f32, f32> + Library> Kernel<Args> for Trig<O> {
+impl<T: Copy, O: Op1<T, T> + Library<T>> Kernel<Args> for Trig<O, T> {
     #[inline(always)]
     unsafe fn run<I: Isa>(k: Args) {
         // SAFETY: as in `One`.
         let (dst, a) = unsafe {
             (
-                std::slice::from_raw_parts_mut(k.dst.cast::<f32>(), k.n),
-                std::slice::from_raw_parts(k.args[0].cast::<f32>(), k.n),
+                std::slice::from_raw_parts_mut(k.dst.cast::<T>(), k.n),
+                std::slice::from_raw_parts(k.args[0].cast::<T>(), k.n),
             )
         };
-        let small = a.iter().fold(true, |s, x| s & (x.abs() <= TRIG_LIMIT));
-        if small {
+        if a.iter().fold(true, |all, x| all & O::near(*x)) {
             dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::f::<I>(*a));
         } else {
-            dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::library(*a));
+            dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::far(*a));
         }
     }
 }
@@ -158,8 +164,11 @@ pub(super) fn kernel(op: Opcode, c: CType) -> Result<Kernel3> {
         Opcode::Log2 => float!(One Log2 c),
         Opcode::Log10 => float!(One Log10 c),
         Opcode::Log1p => float!(One Log1p c),
-        Opcode::Sin if c == CType::F32 => found!(Trig<Sin>),
-        Opcode::Cos if c == CType::F32 => found!(Trig<Cos>),
+        Opcode::Sin if c == CType::F32 => found!(Trig<Sin, f32>),
+        Opcode::Cos if c == CType::F32 => found!(Trig<Cos, f32>),
+        Opcode::Tan if c == CType::F32 => found!(Trig<Tan, f32>),
+        Opcode::Sin if c == CType::F64 => found!(Trig<Sin, f64>),
+        Opcode::Cos if c == CType::F64 => found!(Trig<Cos, f64>),
         Opcode::Sin => analytic!(One Sin c),
         Opcode::Cos => analytic!(One Cos c),
         Opcode::Tan => float!(One Tan c),

@@ -2,7 +2,7 @@
 
 use crate::isa::Isa;
 use crate::load_store::Truth;
-use crate::math;
+use crate::math::{self, double, single, wide};
 use num_complex::Complex;
 
 /// An opcode of one operand.
@@ -117,15 +117,6 @@ macro_rules! floats {
             Recip $t => $t = |x, I| 1.0 / x;
             Sqrt $t => $t = |x, I| x.sqrt();
             Rsqrt $t => $t = |x, I| 1.0 / x.sqrt();
-            Exp2 $t => $t = |x, I| x.exp2();
-            Log2 $t => $t = |x, I| x.log2();
-            Log10 $t => $t = |x, I| x.log10();
-            Tan $t => $t = |x, I| x.tan();
-            Asin $t => $t = |x, I| x.asin();
-            Acos $t => $t = |x, I| x.acos();
-            Atan $t => $t = |x, I| x.atan();
-            Sinh $t => $t = |x, I| x.sinh();
-            Cosh $t => $t = |x, I| x.cosh();
             Floor $t => $t = |x, I| x.floor();
             Ceil $t => $t = |x, I| x.ceil();
             Round $t => $t = |x, I| x.round_ties_even();
@@ -143,8 +134,6 @@ macro_rules! floats {
             FloorDiv $t => $t = |a, b| math::$floor_div(a, b);
             Rem $t => $t = |a, b| math::$rem(a, b);
             Fmod $t => $t = |a, b| a % b;
-            Pow $t => $t = |a, b| if b == 2.0 { a * a } else { a.powf(b) };
-            Atan2 $t => $t = |a, b| a.atan2(b);
             Max $t => $t = |a, b| if a > b || a.is_nan() { a } else { b };
             Min $t => $t = |a, b| if a < b || a.is_nan() { a } else { b };
             Copysign $t => $t = |a, b| a.copysign(b);
@@ -155,32 +144,57 @@ macro_rules! floats {
 floats!(f32, floor_div_f32, rem_f32);
 floats!(f64, floor_div_f64, rem_f64);
 one! {
-    Exp f32 => f32 = |x, I| math::exp::<I>(x);
-    Expm1 f32 => f32 = |x, I| math::expm1::<I>(x);
-    Log f32 => f32 = |x, I| math::log::<I>(x);
-    Log1p f32 => f32 = |x, I| math::log1p::<I>(x);
-    Sin f32 => f32 = |x, I| math::sin::<I>(x);
-    Cos f32 => f32 = |x, I| math::cos::<I>(x);
-    Tanh f32 => f32 = |x, I| math::tanh::<I>(x);
-    Sigmoid f32 => f32 = |x, I| math::sigmoid::<I>(x);
-    Asinh f32 => f32 = |x, I| f64::from(x).asinh() as f32;
-    Acosh f32 => f32 = |x, I| f64::from(x).acosh() as f32;
-    Atanh f32 => f32 = |x, I| f64::from(x).atanh() as f32;
-    Erf f32 => f32 = |x, I| libm::erf(f64::from(x)) as f32;
-    Erfc f32 => f32 = |x, I| libm::erfc(f64::from(x)) as f32;
-    Exp f64 => f64 = |x, I| x.exp();
-    Expm1 f64 => f64 = |x, I| x.exp_m1();
-    Log f64 => f64 = |x, I| x.ln();
+    Exp f32 => f32 = |x, I| single::exp::<I>(x);
+    Expm1 f32 => f32 = |x, I| single::expm1::<I>(x);
+    Log f32 => f32 = |x, I| single::log::<I>(x);
+    Tanh f32 => f32 = |x, I| single::tanh::<I>(x);
+    Sigmoid f32 => f32 = |x, I| single::sigmoid::<I>(x);
+    Erf f32 => f32 = |x, I| single::erf::<I>(x);
+    Exp2 f32 => f32 = |x, I| wide::exp2::<I>(x);
+    Log1p f32 => f32 = |x, I| wide::log1p::<I>(x);
+    Log2 f32 => f32 = |x, I| wide::log2::<I>(x);
+    Log10 f32 => f32 = |x, I| wide::log10::<I>(x);
+    Sin f32 => f32 = |x, I| wide::sin::<I>(x);
+    Cos f32 => f32 = |x, I| wide::cos::<I>(x);
+    Tan f32 => f32 = |x, I| wide::tan::<I>(x);
+    Asin f32 => f32 = |x, I| wide::asin::<I>(x);
+    Acos f32 => f32 = |x, I| wide::acos::<I>(x);
+    Atan f32 => f32 = |x, I| wide::atan::<I>(x);
+    Sinh f32 => f32 = |x, I| wide::sinh::<I>(x);
+    Cosh f32 => f32 = |x, I| wide::cosh::<I>(x);
+    Asinh f32 => f32 = |x, I| wide::asinh::<I>(x);
+    Acosh f32 => f32 = |x, I| wide::acosh::<I>(x);
+    Atanh f32 => f32 = |x, I| wide::atanh::<I>(x);
+    Erfc f32 => f32 = |x, I| wide::erfc::<I>(x);
+    Exp f64 => f64 = |x, I| double::exp::<I>(x);
+    Expm1 f64 => f64 = |x, I| double::expm1::<I>(x);
+    Log f64 => f64 = |x, I| double::log::<I>(x);
+    Tanh f64 => f64 = |x, I| double::tanh::<I>(x);
+    Sigmoid f64 => f64 = |x, I| double::sigmoid::<I>(x);
+    Sin f64 => f64 = |x, I| double::sin::<I>(x);
+    Cos f64 => f64 = |x, I| double::cos::<I>(x);
+    Exp2 f64 => f64 = |x, I| x.exp2();
     Log1p f64 => f64 = |x, I| x.ln_1p();
-    Sin f64 => f64 = |x, I| x.sin();
-    Cos f64 => f64 = |x, I| x.cos();
-    Tanh f64 => f64 = |x, I| x.tanh();
-    Sigmoid f64 => f64 = |x, I| 1.0 / (1.0 + (-x).exp());
+    Log2 f64 => f64 = |x, I| x.log2();
+    Log10 f64 => f64 = |x, I| x.log10();
+    Tan f64 => f64 = |x, I| x.tan();
+    Asin f64 => f64 = |x, I| x.asin();
+    Acos f64 => f64 = |x, I| x.acos();
+    Atan f64 => f64 = |x, I| x.atan();
+    Sinh f64 => f64 = |x, I| x.sinh();
+    Cosh f64 => f64 = |x, I| x.cosh();
     Asinh f64 => f64 = |x, I| libm::asinh(x);
-    Acosh f64 => f64 = |x, I| libm::acosh(x);
+    // libm's is wrong below -1.
+    Acosh f64 => f64 = |x, I| if x < 1.0 { f64::NAN } else { libm::acosh(x) };
     Atanh f64 => f64 = |x, I| libm::atanh(x);
     Erf f64 => f64 = |x, I| libm::erf(x);
     Erfc f64 => f64 = |x, I| libm::erfc(x);
+}
+two! {
+    Pow f32 => f32 = |a, b| wide::pow::<I>(a, b);
+    Pow f64 => f64 = |a, b| if b == 2.0 { a * a } else { a.powf(b) };
+    Atan2 f32 => f32 = |a, b| wide::atan2::<I>(a, b);
+    Atan2 f64 => f64 = |a, b| a.atan2(b);
 }
 
 macro_rules! complex {

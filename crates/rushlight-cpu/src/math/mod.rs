@@ -1,39 +1,45 @@
 //! Elementary functions as branch-free code that compilers turn into vector instructions.
 //!
-//! The f32 functions compute in f64 with short polynomials: within about half a unit in the last
-//! place, with no tables. f64 itself calls the platform's library, which is exact to the bit but
-//! one element at a time.
+//! - `single`: the hot f32 functions, in f32;
+//! - `wide`: the other f32 functions, computed in f64 and rounded once;
+//! - `double`: f64 functions; those not here are the platform's, one element at a time;
+//! - `divide`: remainders and floor division.
+//!
+//! Coefficients are Taylor's, or our own minimax fits (Remez exchange, relative error stated).
+#![allow(clippy::excessive_precision, reason = "coefficients keep all digits of their fit")]
 
-mod single;
+mod divide;
+pub(crate) mod double;
+pub(crate) mod single;
+pub(crate) mod wide;
 
-pub(crate) use single::{TRIG_LIMIT, cos, exp, expm1, log, log1p, sigmoid, sin, tanh};
+#[cfg(test)]
+mod tests;
 
-/// Remainder with the divisor's sign, as Python and torch define it.
-macro_rules! rem {
-    ($name:ident, $div:ident, $t:ty) => {
-        #[inline(always)]
-        pub(crate) fn $name(a: $t, b: $t) -> $t {
-            let r = a % b;
-            if r != 0.0 && (r < 0.0) != (b < 0.0) { r + b } else { r }
-        }
-        /// `floor(a / b)` from the exact remainder, so that it agrees with [`rem`].
-        #[inline(always)]
-        pub(crate) fn $div(a: $t, b: $t) -> $t {
-            if b == 0.0 {
-                return a / b;
-            }
-            let r = a % b;
-            let mut q = (a - r) / b;
-            if r != 0.0 && (b < 0.0) != (r < 0.0) {
-                q -= 1.0;
-            }
-            if q == 0.0 {
-                return (0.0 as $t).copysign(a / b);
-            }
-            let f = q.floor();
-            if q - f > 0.5 { f + 1.0 } else { f }
-        }
-    };
+pub(crate) use divide::{floor_div_f32, floor_div_f64, rem_f32, rem_f64};
+
+use crate::isa::Isa;
+
+/// Horner's rule in f64, highest coefficient first.
+#[inline(always)]
+fn poly<I: Isa, const N: usize>(x: f64, c: [f64; N]) -> f64 {
+    let mut sum = c[0];
+    let mut k = 1;
+    while k < N {
+        sum = I::fma(sum, x, c[k]);
+        k += 1;
+    }
+    sum
 }
-rem!(rem_f32, floor_div_f32, f32);
-rem!(rem_f64, floor_div_f64, f64);
+
+/// Horner's rule in f32.
+#[inline(always)]
+fn poly32<I: Isa, const N: usize>(x: f32, c: [f32; N]) -> f32 {
+    let mut sum = c[0];
+    let mut k = 1;
+    while k < N {
+        sum = I::fma32(sum, x, c[k]);
+        k += 1;
+    }
+    sum
+}

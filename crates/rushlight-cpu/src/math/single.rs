@@ -1,195 +1,138 @@
-//! f32 functions by way of f64 polynomials.
-//!
-//! Errors stated are of the f64 value, before the one rounding to f32 (6e-8 relative).
+//! The hot f32 functions, within about two units in the last place.
 
+use super::poly32;
 use crate::isa::Isa;
-use std::f64::consts::{LN_2, LOG2_E};
+use std::f32::consts::LOG2_E;
 
-/// Adding it leaves the nearest integer in the low bits of the sum.
-const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
+/// Adding it leaves the nearest integer in the low bits of the sum: 1.5 * 2^23.
+const MAGIC: f32 = 12_582_912.0;
+/// ln 2 in two parts; products of the first with small integers are exact.
+const LN2: (f32, f32) = (0.693_359_375, -2.121_944_4e-4);
+/// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2; error 1.4e-8 of r.
+const EXP: [f32; 5] = [0.001_394_684_6, 0.008_366_696, 0.041_666_276, 0.166_665_42, 0.5];
 
-/// Horner's rule, highest coefficient first.
+/// Below or above, by comparisons that let NaN through.
 #[inline(always)]
-fn poly<I: Isa, const N: usize>(x: f64, c: [f64; N]) -> f64 {
-    let mut sum = c[0];
-    let mut k = 1;
-    while k < N {
-        sum = I::fma(sum, x, c[k]);
-        k += 1;
-    }
-    sum
+fn fence(x: f32, low: f32, high: f32) -> f32 {
+    let x = if x > high { high } else { x };
+    if x < low { low } else { x }
 }
 
-/// e^x for x in [-700, 700], relative error 2e-14: x = k ln 2 + r, then e^r by its series.
+/// 2^k for k in -126..=127.
 #[inline(always)]
-fn exp_f64<I: Isa>(x: f64) -> f64 {
-    let t = I::fma(x, LOG2_E, MAGIC);
+fn pow2(k: i32) -> f32 {
+    f32::from_bits((k.wrapping_add(127) as u32) << 23)
+}
+
+/// x = k ln 2 + r: the integer k, and e^r - 1.
+#[inline(always)]
+fn split_exp<I: Isa>(x: f32) -> (i32, f32) {
+    let t = I::fma32(x, LOG2_E, MAGIC);
     let k = t - MAGIC;
-    let r = I::fma(k, -LN_2, x);
-    let p = poly::<I, 11>(
-        r,
-        [
-            1.0 / 3_628_800.0,
-            1.0 / 362_880.0,
-            1.0 / 40_320.0,
-            1.0 / 5_040.0,
-            1.0 / 720.0,
-            1.0 / 120.0,
-            1.0 / 24.0,
-            1.0 / 6.0,
-            0.5,
-            1.0,
-            1.0,
-        ],
-    );
-    let scale = f64::from_bits(t.to_bits().wrapping_add(1023) << 52);
-    p * scale
-}
-
-/// Into the range where e^x is neither 0 nor infinite in f32, with room; NaN stays.
-#[inline(always)]
-fn fence(x: f64) -> f64 {
-    let x = if x > 95.0 { 95.0 } else { x };
-    if x < -110.0 { -110.0 } else { x }
+    let r = I::fma32(k, -LN2.0, x);
+    let r = I::fma32(k, -LN2.1, r);
+    let k = t.to_bits().wrapping_sub(MAGIC.to_bits()) as i32;
+    (k, I::fma32(r * r, poly32::<I, 5>(r, EXP), r))
 }
 
 #[inline(always)]
 pub(crate) fn exp<I: Isa>(x: f32) -> f32 {
-    exp_f64::<I>(fence(f64::from(x))) as f32
+    let (k, p) = split_exp::<I>(fence(x, -104.0, 89.0));
+    // Two factors, so that neither leaves the exponents a normal number has.
+    let half = k >> 1;
+    (1.0 + p) * pow2(half) * pow2(k.wrapping_sub(half))
 }
 
-/// The series of e^x - 1 where the difference would cancel.
 #[inline(always)]
 pub(crate) fn expm1<I: Isa>(x: f32) -> f32 {
-    let x = f64::from(x);
-    let far = exp_f64::<I>(fence(x)) - 1.0;
-    let near = poly::<I, 9>(
-        x,
-        [
-            1.0 / 362_880.0,
-            1.0 / 40_320.0,
-            1.0 / 5_040.0,
-            1.0 / 720.0,
-            1.0 / 120.0,
-            1.0 / 24.0,
-            1.0 / 6.0,
-            0.5,
-            1.0,
-        ],
-    );
-    // x * p keeps the sign of zero.
-    (if x.abs() < 0.25 { x * near } else { far }) as f32
+    let (k, p) = split_exp::<I>(fence(x, -20.0, 89.0));
+    // 2^k (p + 1) - 1 at half its size, as 2^128 is too large.
+    let half = pow2(k.wrapping_sub(1));
+    let y = 2.0 * I::fma32(half, p, half - 0.5);
+    if x.abs() < 1e-8 { x } else { y }
 }
 
+/// e / (1 + e) with e = e^-|x|: no overflow on either side.
 #[inline(always)]
 pub(crate) fn sigmoid<I: Isa>(x: f32) -> f32 {
-    (1.0 / (1.0 + exp_f64::<I>(fence(-f64::from(x))))) as f32
+    let e = exp::<I>(-x.abs());
+    let top = if x < 0.0 { e } else { 1.0 };
+    top / (1.0 + e)
 }
 
-/// 1 - 2 / (e^2x + 1), and the series near 0 where that cancels.
+/// t / (t + 2) with t = e^2|x| - 1.
 #[inline(always)]
 pub(crate) fn tanh<I: Isa>(x: f32) -> f32 {
-    let x = f64::from(x);
-    let far = 1.0 - 2.0 / (1.0 + exp_f64::<I>(fence(2.0 * x)));
-    let s = x * x;
-    let near = poly::<I, 7>(
-        s,
-        [
-            21_844.0 / 6_081_075.0,
-            -1_382.0 / 155_925.0,
-            62.0 / 2_835.0,
-            -17.0 / 315.0,
-            2.0 / 15.0,
-            -1.0 / 3.0,
-            1.0,
-        ],
-    );
-    (if x.abs() < 0.25 { x * near } else { far }) as f32
-}
-
-/// Natural logarithm of a positive normal f64, relative error 1e-12: 2 artanh of (m-1)/(m+1).
-#[inline(always)]
-fn log_f64<I: Isa>(x: f64) -> f64 {
-    // Bits of sqrt(1/2): makes the mantissa lie in [sqrt(1/2), sqrt(2)).
-    let shifted = x.to_bits().wrapping_sub(0x3fe6_a09e_667f_3bcd);
-    let e = (shifted as i64) >> 52;
-    let m = f64::from_bits(x.to_bits().wrapping_sub((e as u64) << 52));
-    let s = (m - 1.0) / (m + 1.0);
-    let z = s * s;
-    let p = poly::<I, 8>(
-        z,
-        [2.0 / 15.0, 2.0 / 13.0, 2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0],
-    );
-    // The exponent as a float without an integer conversion, which AVX2 lacks for 64 bits.
-    let k = f64::from_bits((e as u64).wrapping_add(MAGIC.to_bits())) - MAGIC;
-    I::fma(k, LN_2, s * p)
-}
-
-#[inline(always)]
-fn log_special(x: f64, y: f64) -> f64 {
-    let y = if x == f64::INFINITY { x } else { y };
-    let y = if x == 0.0 { f64::NEG_INFINITY } else { y };
-    if x < 0.0 || x.is_nan() { f64::NAN } else { y }
+    let a = fence(x.abs(), 0.0, 10.0);
+    let t = expm1::<I>(2.0 * a);
+    (t / (t + 2.0)).copysign(x)
 }
 
 #[inline(always)]
 pub(crate) fn log<I: Isa>(x: f32) -> f32 {
-    let x = f64::from(x);
-    log_special(x, log_f64::<I>(x)) as f32
-}
-
-#[inline(always)]
-pub(crate) fn log1p<I: Isa>(x: f32) -> f32 {
-    let x = f64::from(x);
-    let far = log_special(1.0 + x, log_f64::<I>(1.0 + x));
-    let near = x * poly::<I, 4>(x, [-0.25, 1.0 / 3.0, -0.5, 1.0]);
-    (if x.abs() < 1e-4 { near } else { far }) as f32
-}
-
-/// pi/2 in two parts.
-const HALF_PI: (f64, f64) = (std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17);
-
-/// Largest |x| for which the reduction below keeps its accuracy also without fused multiply-add.
-pub(crate) const TRIG_LIMIT: f32 = 8192.0;
-
-/// Quadrant and remainder of x by pi/2.
-#[inline(always)]
-fn reduce<I: Isa>(x: f64) -> (u64, f64) {
-    let t = I::fma(x, std::f64::consts::FRAC_2_PI, MAGIC);
-    let k = t - MAGIC;
-    let r = I::fma(k, -HALF_PI.0, x);
-    (t.to_bits(), I::fma(k, -HALF_PI.1, r))
-}
-
-#[inline(always)]
-fn sin_cos<I: Isa>(r: f64) -> (f64, f64) {
-    let z = r * r;
-    let s =
-        poly::<I, 6>(z, [-1.0 / 39_916_800.0, 1.0 / 362_880.0, -1.0 / 5_040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0]);
-    let c = poly::<I, 7>(
-        z,
-        [1.0 / 479_001_600.0, -1.0 / 3_628_800.0, 1.0 / 40_320.0, -1.0 / 720.0, 1.0 / 24.0, -0.5, 1.0],
+    let tiny = x < f32::MIN_POSITIVE;
+    let y = if tiny { x * 8_388_608.0 } else { x };
+    // Bits of sqrt(1/2): makes the mantissa lie in [sqrt(1/2), sqrt(2)).
+    let e = (y.to_bits().wrapping_sub(0x3f35_04f3) as i32) >> 23;
+    let f = f32::from_bits(y.to_bits().wrapping_sub((e as u32) << 23)) - 1.0;
+    let k = e as f32 - if tiny { 23.0 } else { 0.0 };
+    // log(1 + f) = f - f^2/2 + f^3 P(f); error 7e-10.
+    let p = poly32::<I, 9>(
+        f,
+        [
+            0.069_155_41,
+            -0.117_898_67,
+            0.118_729_26,
+            -0.123_843_346,
+            0.142_186_64,
+            -0.166_692_52,
+            0.200_022_26,
+            -0.249_999_87,
+            0.333_333_1,
+        ],
     );
-    (r * s, c)
+    let z = f * f;
+    let y = I::fma32(k, LN2.1, f * z * p);
+    let y = f + I::fma32(z, -0.5, y);
+    let y = I::fma32(k, LN2.0, y);
+    let y = if x == f32::INFINITY { x } else { y };
+    let y = if x == 0.0 { f32::NEG_INFINITY } else { y };
+    if x < 0.0 || x.is_nan() { f32::NAN } else { y }
 }
 
+/// x P(x^2) near 0, else 1 - e^-L(|x|) with L fitted to -log(erfc); errors 3e-10 and 8e-11.
 #[inline(always)]
-fn quadrant<I: Isa>(x: f32, shift: u64) -> f32 {
-    let (k, r) = reduce::<I>(f64::from(x));
-    let (s, c) = sin_cos::<I>(r);
-    let k = k.wrapping_add(shift);
-    let y = if k & 1 == 0 { s } else { c };
-    (if k & 2 == 0 { y } else { -y }) as f32
-}
-
-/// For |x| up to [`TRIG_LIMIT`]; infinities and NaN give NaN.
-#[inline(always)]
-pub(crate) fn sin<I: Isa>(x: f32) -> f32 {
-    quadrant::<I>(x, 0)
-}
-
-/// As [`sin`].
-#[inline(always)]
-pub(crate) fn cos<I: Isa>(x: f32) -> f32 {
-    quadrant::<I>(x, 1)
+pub(crate) fn erf<I: Isa>(x: f32) -> f32 {
+    let a = fence(x.abs(), 0.0, 4.0);
+    let s = a * a;
+    // The first coefficient is 1.128..; its whole part is added last, which rounds less.
+    let p = poly32::<I, 7>(
+        s,
+        [
+            8.538_84e-5,
+            -8.181_93e-4,
+            0.005_204_436_5,
+            -0.026_860_753,
+            0.112_837_2,
+            -0.376_126_35,
+            0.128_379_167,
+        ],
+    );
+    let near = I::fma32(a, p, a);
+    let l = poly32::<I, 8>(
+        a,
+        [
+            2.053_101_7e-5,
+            -4.279_896_7e-4,
+            0.004_139_961_7,
+            -0.025_038_29,
+            0.108_155_904,
+            0.633_458_5,
+            1.129_460_4,
+            -1.634_878_5e-4,
+        ],
+    );
+    let (k, p) = split_exp::<I>(-l);
+    let far = 1.0 - (1.0 + p) * pow2(k);
+    (if a < 0.9 { near } else { far }).copysign(x)
 }
