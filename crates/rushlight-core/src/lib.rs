@@ -37,6 +37,7 @@ pub use grad::{enable_grad, inference_mode, no_grad, set_grad_enabled};
 pub use layout::{Layout, Shape, Strides};
 pub use number::Number;
 pub use op::{Dims, Formula, Operand, Size};
+pub use ops::index::{Index, IntoIndices};
 pub use program::Scalar;
 pub use random::{Generator, manual_seed};
 pub use tensor::Tensor;

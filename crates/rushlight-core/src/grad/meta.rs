@@ -37,6 +37,15 @@ pub(crate) enum Origin {
     NoGrad,
     /// Given back by a user's function.
     Custom,
+    /// Reads the bytes as another dtype: strides of the base do not describe it.
+    Recast(&'static str),
+}
+
+impl Origin {
+    /// A view of another dtype has the history recorded when it was made, or none at all.
+    fn follows_base(self) -> bool {
+        !matches!(self, Origin::Recast(_))
+    }
 }
 
 /// The root tensor a view looks at.
@@ -71,7 +80,7 @@ impl Tensor {
     /// Whether gradients flow to this tensor: set on a leaf, inherited by results.
     pub fn requires_grad(&self) -> bool {
         self.peek(|s| s.requires_grad || s.grad_fn.is_some()).unwrap_or(false)
-            || self.0.view.as_ref().is_some_and(|v| v.base.requires_grad())
+            || self.0.view.as_ref().is_some_and(|v| v.origin.follows_base() && v.base.requires_grad())
     }
 
     /// Whether it is no result of a recorded op.

@@ -65,6 +65,10 @@ impl GradCx<'_> {
     pub fn slots(&self) -> usize {
         self.op.wanted.len()
     }
+    /// How many results the op gave.
+    pub fn results(&self) -> usize {
+        self.node.outs.len()
+    }
     /// Tensor argument `k` as it was; the row must list it under `reads inputs`.
     ///
     /// # Errors

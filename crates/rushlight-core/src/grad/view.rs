@@ -43,7 +43,8 @@ pub(crate) fn attach(source: &Tensor, layout: Layout, dtype: DType, origin: Orig
     };
     let origin = match inherited {
         // A view of one of several views is as fragile as that one.
-        Some(o @ (Origin::Several(_) | Origin::Custom | Origin::NoGrad)) => o,
+        Some(o @ (Origin::Several(_) | Origin::Custom | Origin::NoGrad | Origin::Recast(_))) => o,
+        _ if matches!(origin, Origin::Recast(_)) => origin,
         _ if !super::is_grad_enabled() => Origin::NoGrad,
         _ => origin,
     };
@@ -63,6 +64,29 @@ pub(crate) fn attach(source: &Tensor, layout: Layout, dtype: DType, origin: Orig
 /// Several views of one tensor at once (`split`, `unbind`): none of them may be written in place in a graph.
 pub(crate) fn attach_several(op: &'static str, source: &Tensor, layouts: Vec<Layout>) -> Vec<Tensor> {
     layouts.into_iter().map(|l| attach(source, l, source.dtype(), Origin::Several(op))).collect()
+}
+
+/// A view given by strides over the storage; its backward adds into the cells it reads.
+///
+/// # Errors
+/// `Runtime` in a graph when elements of `source` share cells: which of them would get the gradient?
+pub(crate) fn strided_view(op: &'static str, source: &Tensor, layout: Layout) -> Result<Tensor> {
+    let view = attach(source, layout, source.dtype(), Origin::Plain);
+    if super::mode::recording() && source.requires_grad() {
+        let Some(edge) = gradient_edge(source)? else { return Ok(view) };
+        ensure!(
+            source.layout().has_internal_overlap_exact() == Some(false),
+            Runtime,
+            op,
+            "elements of the tensor (shape {:?}, strides {:?}) share memory, so the gradient of this view is not defined; clone() it first",
+            source.shape(),
+            source.strides()
+        );
+        let (from, cells) = relative(source.layout(), view.layout())?;
+        let body = StridedBackward { source: from, view: cells, what: Move::Gather };
+        set_history(&view, op, smallvec![Some(edge)], Box::new(body));
+    }
+    Ok(view)
 }
 
 fn set_history(t: &Tensor, name: &'static str, edges: SmallVec<[Option<Edge>; 2]>, body: Box<dyn Backward>) {
@@ -220,7 +244,7 @@ pub(crate) fn current_edge(t: &Tensor, view: &ViewOf) -> Result<Option<Edge>> {
         Some(_) => view.base.state().grad_fn.clone(),
         None => None,
     };
-    if view.origin == Origin::NoGrad && edge.is_none() {
+    if matches!(view.origin, Origin::NoGrad | Origin::Recast(_)) && edge.is_none() {
         return Ok(None);
     }
     // A base that joined a graph after the view was made gives the view a history too.
@@ -231,6 +255,13 @@ pub(crate) fn current_edge(t: &Tensor, view: &ViewOf) -> Result<Option<Edge>> {
             Runtime,
             op,
             "this is one of several views of a tensor that was changed in place since; make the views anew, or use narrow"
+        )
+    }
+    if let Origin::Recast(op) = view.origin {
+        bail!(
+            Runtime,
+            op,
+            "this view reads a tensor as another dtype, and the tensor was changed in place since; make the view anew"
         )
     }
     let base = &view.base;
@@ -280,6 +311,11 @@ pub(crate) fn check_view_inplace(
             Runtime,
             op,
             "the tensor is a view given back by a custom function; change a clone() instead"
+        ),
+        Origin::Recast(maker) => bail!(
+            Runtime,
+            op,
+            "the tensor is a view made by {maker} of a tensor of another dtype, which autograd cannot follow in place; change a clone() instead"
         ),
     }
     let leaf = view.base.meta().is_some() && view.base.requires_grad() && view.base.grad_fn()?.is_none();

@@ -111,18 +111,6 @@ impl Tensor {
     pub fn zero_(&self) -> Result<Tensor> {
         self.fill_(0)
     }
-
-    /// The real part: the tensor itself when it is real.
-    ///
-    /// # Errors
-    /// None for real tensors.
-    pub fn real(&self) -> Result<Tensor> {
-        if !self.dtype().is_complex() {
-            return Ok(self.clone());
-        }
-        let layout = self.layout().complex_part(0)?;
-        Ok(crate::grad::view::attach(self, layout, self.dtype().real(), crate::grad::Origin::Plain))
-    }
 }
 
 pub(crate) fn unary_samples() -> Vec<Sample> {

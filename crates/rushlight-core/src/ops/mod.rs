@@ -2,12 +2,16 @@
 
 pub mod activation;
 pub mod arithmetic;
+pub mod arrange;
 pub mod binary;
 pub mod bits;
 pub mod clamp;
 pub mod copy;
 pub mod create;
+pub mod index;
+pub mod join;
 mod operators;
+pub mod pad;
 pub mod reduce;
 pub mod unary;
 pub mod view;
@@ -18,6 +22,7 @@ use crate::op::OpDef;
 pub static FAMILIES: &[&[&OpDef]] = &[
     activation::ACTIVATION,
     arithmetic::ARITHMETIC,
+    arrange::ARRANGE,
     binary::BINARY,
     bits::BITS,
     bits::whole::NOT,
@@ -25,7 +30,18 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     clamp::whole::CLAMP,
     copy::COPY,
     create::CREATE,
+    index::advanced::ADVANCED,
+    index::along::ALONG,
+    index::flat::FLAT,
+    index::mask::MASK,
+    index::pick::PICK,
+    join::JOIN,
+    pad::PAD,
     reduce::REDUCE,
     unary::UNARY,
-    view::VIEW,
+    view::basic::BASIC,
+    view::part::PART,
+    view::recast::RECAST,
+    view::shape::SHAPE,
+    view::split::SPLIT,
 ];

@@ -1,0 +1,174 @@
+//! `x.i(..)` and `x.set(..)`.
+//!
+//! Basic parts (integers, slices, new dimensions) are applied first, as views, each to what the one
+//! before left; then all tensors index together. So an integer beside tensors is a plain select,
+//! unlike in NumPy.
+
+use super::arg::{Index, IntoIndices};
+use crate::op::Operand;
+use crate::trace::SiteGuard;
+use crate::{DType, Result, Tensor, ensure};
+
+impl Tensor {
+    /// The part of the tensor that an index chooses, as Python's `x[..]`: a view, or a copy where a
+    /// tensor of positions or a mask takes part.
+    ///
+    /// ```
+    /// # use rushlight::Tensor;
+    /// let x = Tensor::from_vec((0..12).collect::<Vec<i64>>(), [3, 4])?;
+    /// assert_eq!(x.i((1, 2))?.item()?.to_i64(), 6);
+    /// assert_eq!(x.i((.., 1..3))?.shape(), [3, 2]);
+    /// assert_eq!(x.i((-1, None))?.shape(), [1, 4]);
+    /// let rows = Tensor::from_vec(vec![2i64, 0], [2])?;
+    /// assert_eq!(x.i((&rows, 0))?.to_vec::<i64>()?, [8, 0]);
+    /// # Ok::<(), rushlight::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Index` for a place out of range, too many parts, index tensors that do not broadcast, a mask
+    /// that does not fit, or an index tensor of another dtype; `Value` for a step below 1.
+    #[track_caller]
+    pub fn i(&self, index: impl IntoIndices) -> Result<Tensor> {
+        let _site = SiteGuard::enter("index");
+        let parts = index.into_indices();
+        if let [Index::Bool(b)] = parts.as_slice() {
+            return self.unsqueeze(0)?.narrow(0, 0, i64::from(*b));
+        }
+        let (view, tensors) = apply(self, &parts)?;
+        match tensors.is_empty() {
+            // Always a new tensor, even where nothing changes.
+            true if view.is(self) => self.expand(self.shape()),
+            true => Ok(view),
+            false => view.index(&refs(&tensors)),
+        }
+    }
+
+    /// Writes `value`, broadcast, to the part of the tensor that an index chooses, as Python's
+    /// `x[..] = value`. A number is converted to the tensor's dtype.
+    ///
+    /// ```
+    /// # use rushlight::Tensor;
+    /// let x = Tensor::from_vec(vec![1f32, 2., 3., 4.], [2, 2])?;
+    /// x.set((.., 0), 9.0)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [9., 2., 9., 4.]);
+    /// # Ok::<(), rushlight::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::i`]; `Runtime` when the value does not broadcast, when values for an index with
+    /// tensors have another dtype, and for what any in-place write refuses.
+    #[track_caller]
+    pub fn set(&self, index: impl IntoIndices, value: impl Into<Operand>) -> Result<()> {
+        let _site = SiteGuard::enter("index_put_");
+        let parts = index.into_indices();
+        let value = value.into();
+        let (view, tensors) = match parts.as_slice() {
+            [Index::Bool(b)] => (self.unsqueeze(0)?.narrow(0, 0, i64::from(*b))?, Vec::new()),
+            _ => apply(self, &parts)?,
+        };
+        if tensors.is_empty() {
+            return match value {
+                Operand::Number(n) => view.fill_(n).map(drop),
+                Operand::Tensor(t) => view.copy_(&without_leading_ones(&t)?).map(drop),
+            };
+        }
+        let values = match value {
+            Operand::Number(n) => Tensor::scalar_of(n, self.dtype(), self.device())?,
+            Operand::Tensor(t) if t.dim() == 0 && one_mask(&tensors) => t.to_dtype(self.dtype())?,
+            Operand::Tensor(t) => without_leading_ones(&t)?,
+        };
+        view.index_put_(&refs(&tensors), &values, false).map(drop)
+    }
+}
+
+fn refs(tensors: &[Option<Tensor>]) -> Vec<Option<&Tensor>> {
+    tensors.iter().map(Option::as_ref).collect()
+}
+
+fn one_mask(tensors: &[Option<Tensor>]) -> bool {
+    let mut given = tensors.iter().flatten();
+    given.next().is_some_and(|t| t.dtype() == DType::Bool) && given.next().is_none()
+}
+
+/// Sizes 1 in front of a value may be more than the target has dimensions.
+fn without_leading_ones(t: &Tensor) -> Result<Tensor> {
+    let ones = t.shape().iter().take_while(|n| **n == 1).count();
+    if ones == 0 { Ok(t.clone()) } else { t.view(&t.shape()[ones..]) }
+}
+
+/// How many dimensions of the tensor a part speaks of.
+fn covers(part: &Index) -> usize {
+    match part {
+        Index::Int(_) | Index::Slice { .. } => 1,
+        Index::None | Index::Ellipsis | Index::Bool(_) => 0,
+        Index::Tensor(t) if is_mask(t) => t.dim(),
+        Index::Tensor(_) => 1,
+    }
+}
+
+pub(super) fn is_mask(t: &Tensor) -> bool {
+    matches!(t.dtype(), DType::Bool | DType::U8)
+}
+
+/// The view that the basic parts make, and the tensors for its dimensions.
+fn apply(x: &Tensor, parts: &[Index]) -> Result<(Tensor, Vec<Option<Tensor>>)> {
+    let covered: usize = parts.iter().map(covers).sum();
+    ensure!(
+        covered <= x.dim(),
+        Index,
+        "index",
+        "{covered} indices are too many for a tensor of shape {:?}, which has {} dimensions",
+        x.shape(),
+        x.dim()
+    );
+    let mut rest = x.dim() - covered;
+    // A mask stands for several dimensions, but is one entry of the list.
+    let (mut view, mut dim, mut hidden) = (x.clone(), 0usize, 0usize);
+    let mut tensors: Vec<Option<Tensor>> = Vec::new();
+    let mut put = |at: usize, t: Tensor| {
+        tensors.resize(tensors.len().max(at), None);
+        tensors.push(Some(t));
+    };
+    for part in parts {
+        match simplified(part)? {
+            Index::Int(i) => view = view.select(dim as i64, i as i64)?,
+            Index::Slice { start: None, end: None, step: 1 } => dim += 1,
+            Index::Slice { start, end, step } => {
+                let (start, end) = (start.map(|i| i as i64), end.map(|i| i as i64));
+                view = view.slice(dim as i64, start, end, step as i64)?;
+                dim += 1;
+            }
+            Index::None => {
+                view = view.unsqueeze(dim as i64)?;
+                dim += 1;
+            }
+            Index::Ellipsis => dim += std::mem::take(&mut rest),
+            Index::Bool(b) => {
+                view = view.unsqueeze(dim as i64)?;
+                put(
+                    dim - hidden,
+                    super::super::arrange::host_list(&[0][..usize::from(b)], &[usize::from(b)], x)?,
+                );
+                dim += 1;
+            }
+            Index::Tensor(t) => {
+                let covered = if is_mask(&t) { t.dim() } else { 1 };
+                put(dim - hidden, t);
+                dim += covered;
+                hidden += covered - 1;
+            }
+        }
+    }
+    Ok((view, tensors))
+}
+
+/// A 0-d tensor is a plain integer, or a plain bool.
+fn simplified(part: &Index) -> Result<Index> {
+    Ok(match part {
+        Index::Tensor(t) if t.dim() == 0 && is_mask(t) => Index::Bool(t.item()?.to_bool()),
+        Index::Tensor(t) if t.dim() == 0 && t.dtype().is_integral() => {
+            Index::Int(t.item()?.to_i64() as isize)
+        }
+        other => other.clone(),
+    })
+}
