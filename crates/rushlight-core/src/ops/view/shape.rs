@@ -1,5 +1,7 @@
 //! Shapes made of views, and of one copy where strides leave no other way.
 
+#![allow(non_snake_case, reason = "`mT` and `T` are names of torch")]
+
 use super::basic::{movedim_samples, two_dims_samples};
 use super::{each, one, plain_samples};
 use crate::layout::{broadcast_shapes, infer_shape};
