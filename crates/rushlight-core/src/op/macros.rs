@@ -30,7 +30,7 @@ macro_rules! param_value {
         $crate::op::Value::Tensor($x.clone())
     };
     (OptTensor, $x:expr) => {
-        $crate::op::Value::OptTensor($x.cloned())
+        $crate::op::Value::OptTensor(Option::<&Tensor>::cloned($x))
     };
     (Tensors, $x:expr) => {
         $crate::op::Value::Tensors($x.iter().map(|t| (*t).clone()).collect())

@@ -27,7 +27,7 @@ pub mod whole {
         /// Every bit inverted; logical not for bool.
         fn bitwise_not, inplace bitwise_not_ (input: Tensor) -> Tensor {
             run: super::super::bitwise_not(input),
-            samples: super::super::not_samples,
+            samples: not_samples,
         }
     }
 }

@@ -32,17 +32,17 @@ pub mod whole {
         /// ```
         fn clamp, inplace clamp_ (input: Tensor, min: OptOperand = (), max: OptOperand = ()) -> Tensor {
             run: super::super::clamp(input, min, max),
-            samples: super::super::clamp_samples,
+            samples: clamp_samples,
         }
         /// `input` raised to at least `min`.
         fn clamp_min, inplace clamp_min_ (input: Tensor, min: Operand) -> Tensor {
             run: super::super::clamp(input, &OptOperand(Some(min.clone())), &OptOperand(None)),
-            samples: super::super::bound_samples,
+            samples: bound_samples,
         }
         /// `input` lowered to at most `max`.
         fn clamp_max, inplace clamp_max_ (input: Tensor, max: Operand) -> Tensor {
             run: super::super::clamp(input, &OptOperand(None), &OptOperand(Some(max.clone()))),
-            samples: super::super::bound_samples,
+            samples: bound_samples,
         }
     }
 }

@@ -6,13 +6,20 @@ pub mod arrange;
 pub mod binary;
 pub mod bits;
 pub mod clamp;
+pub mod conv;
 pub mod copy;
 pub mod create;
 pub mod index;
 pub mod join;
+pub mod matmul;
+pub mod norm;
 mod operators;
+pub mod order;
 pub mod pad;
+pub mod pool;
 pub mod reduce;
+pub mod scan;
+pub mod statistics;
 pub mod unary;
 pub mod view;
 
@@ -28,6 +35,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     bits::whole::NOT,
     clamp::BOUNDS,
     clamp::whole::CLAMP,
+    conv::CONV,
     copy::COPY,
     create::CREATE,
     index::advanced::ADVANCED,
@@ -36,8 +44,14 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     index::mask::MASK,
     index::pick::PICK,
     join::JOIN,
+    matmul::MATMUL,
+    norm::NORM,
+    order::ORDER,
     pad::PAD,
+    pool::POOL,
     reduce::REDUCE,
+    scan::SCAN,
+    statistics::STATISTICS,
     unary::UNARY,
     view::basic::BASIC,
     view::part::PART,

@@ -2,10 +2,13 @@
 
 use crate::backend::{Reduce, ReduceOp, Stage};
 use crate::exec;
+use crate::grad::GradCx;
 use crate::op::{Args, Sample, Value};
 use crate::op::{Dims, compute_type, samples};
-use crate::{DType, Layout, Result, Shape, Tensor, ensure};
+use crate::program::{Program, Sort, trace};
+use crate::{DType, Layout, Number, Result, Shape, Tensor, ensure};
 use smallvec::smallvec;
+use std::sync::LazyLock;
 
 ops! { REDUCE;
     /// Sum over `dim` (all dimensions by default). Bool and integers sum to int64.
@@ -20,6 +23,44 @@ ops! { REDUCE;
         run: super::sum(input, dim, *keepdim, *dtype),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(spread(&cx.grad(0)?, &cx.info(0)?.shape, cx.arg::<Dims>(1)?, *cx.arg::<bool>(2)?)?)]),
         samples: reduction_samples,
+    }
+    /// Mean over `dim` (all dimensions by default). Floats and complex numbers only; `dtype` casts first.
+    fn mean / mean_with (input: Tensor, dim: Dims = (), keepdim: Bool = false; dtype: OptDType = None) -> Tensor {
+        run: super::mean(input, dim, *keepdim, *dtype),
+        grad: [reads inputs; outputs] |cx| {
+            let (g, info) = (cx.grad(0)?, cx.info(0)?);
+            let count = info.shape.iter().product::<usize>() / cx.result(0).shape.iter().product::<usize>().max(1);
+            Ok(smallvec![Some(spread(&g.div(count as f64)?, &info.shape, cx.arg::<Dims>(1)?, *cx.arg::<bool>(2)?)?)])
+        },
+        samples: reduction_samples,
+    }
+    /// Product over `dim`; all dimensions by default. Bool and integers give int64.
+    fn prod / prod_with (input: Tensor, dim: Dims = (), keepdim: Bool = false; dtype: OptDType = None) -> Tensor {
+        run: super::prod(input, dim, *keepdim, *dtype),
+        grad: [reads inputs 0; outputs] |cx| Ok(smallvec![Some(prod_grad(cx)?)]),
+        samples: reduction_samples,
+    }
+    /// Largest element over `dim`; ties share the gradient, NaN wins.
+    fn amax (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
+        run: extremum("amax", ReduceOp::Max, input, dim, *keepdim),
+        grad: [reads inputs 0; outputs 0] |cx| Ok(smallvec![Some(extremum_grad(cx)?)]),
+        samples: reduction_samples_short,
+    }
+    /// Smallest element over `dim`; ties share the gradient, NaN wins.
+    fn amin (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
+        run: extremum("amin", ReduceOp::Min, input, dim, *keepdim),
+        grad: [reads inputs 0; outputs 0] |cx| Ok(smallvec![Some(extremum_grad(cx)?)]),
+        samples: reduction_samples_short,
+    }
+    /// Position of the first largest element along `dim` (of the flattened tensor without one); NaN wins.
+    fn argmax (input: Tensor, dim: OptInt = None, keepdim: Bool = false) -> Tensor {
+        run: position("argmax", ReduceOp::ArgMax, input, *dim, *keepdim),
+        samples: position_samples,
+    }
+    /// Position of the first smallest element along `dim` (of the flattened tensor without one); NaN wins.
+    fn argmin (input: Tensor, dim: OptInt = None, keepdim: Bool = false) -> Tensor {
+        run: position("argmin", ReduceOp::ArgMin, input, *dim, *keepdim),
+        samples: position_samples,
     }
     /// Whether all elements are true (not zero). `uint8` gives `uint8`, all else bool.
     fn all (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
@@ -109,6 +150,151 @@ fn truth(kind: ReduceOp, x: &Tensor, dim: &Dims, keepdim: bool) -> Result<Tensor
     let result = if x.dtype() == DType::U8 { DType::U8 } else { DType::Bool };
     let axes = dim.mask(op, x.dim())?;
     reduce(&Plan { op, kind, common: x.dtype(), result, axes, keepdim, pre: None, post: None }, &[x])
+}
+
+fn mean(x: &Tensor, dim: &Dims, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    let result = dtype.unwrap_or(x.dtype());
+    ensure!(
+        result.is_differentiable(),
+        NotImplemented,
+        "mean",
+        "is not defined for {result}; give dtype: Some(DType::F32), or convert with to_dtype"
+    );
+    let x = if result == x.dtype() { x.clone() } else { x.to_dtype(result)? };
+    let axes = axes("mean", &x, dim)?;
+    let count: usize =
+        x.shape().iter().enumerate().filter(|(d, _)| axes >> d & 1 == 1).map(|(_, n)| *n).product();
+    let post = Stage { program: &SCALE, params: &[Number::Float(count as f64)] };
+    reduce(
+        &Plan {
+            op: "mean",
+            kind: ReduceOp::Sum,
+            common: result,
+            result,
+            axes,
+            keepdim,
+            pre: None,
+            post: Some(post),
+        },
+        &[&x],
+    )
+}
+
+/// Divides a sum by a count, in the same pass.
+static SCALE: LazyLock<Program> =
+    LazyLock::new(|| exec::fixed(trace(&[Sort::Num], 1, |x| vec![x[0] / x[1]])));
+
+fn prod(x: &Tensor, dim: &Dims, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    let result = dtype.unwrap_or(x.dtype().accumulated());
+    let x = if result == x.dtype() { x.clone() } else { x.to_dtype(result)? };
+    let axes = axes("prod", &x, dim)?;
+    reduce(
+        &Plan {
+            op: "prod",
+            kind: ReduceOp::Prod,
+            common: result,
+            result,
+            axes,
+            keepdim,
+            pre: None,
+            post: None,
+        },
+        &[&x],
+    )
+}
+
+/// The product of all others, without dividing: right also where elements are zero.
+fn prod_grad(cx: &GradCx<'_>) -> Result<Tensor> {
+    let (g, x) = (cx.grad(0)?, cx.input(0)?);
+    let (dim, keepdim) = (cx.arg::<Dims>(1)?, *cx.arg::<bool>(2)?);
+    let g = spread(&g.to_dtype(x.dtype())?, x.shape(), dim, keepdim)?;
+    let mask = axes("prod", &x, dim)?;
+    // The reduced dimensions last and as one, then products of what lies before and after.
+    let kept: Vec<i64> = (0..x.dim() as i64).filter(|d| mask >> d & 1 == 0).collect();
+    let reduced: Vec<i64> = (0..x.dim() as i64).filter(|d| mask >> d & 1 == 1).collect();
+    if reduced.is_empty() {
+        return Ok(g);
+    }
+    let order: Vec<i64> = kept.iter().chain(&reduced).copied().collect();
+    let moved = x.permute(order.as_slice())?;
+    let lines: Vec<i64> = kept.iter().map(|d| x.shape()[*d as usize] as i64).chain([-1]).collect();
+    if x.numel() == 0 {
+        return x.mul(&g);
+    }
+    let flat = moved.reshape(lines.as_slice())?;
+    let (last, n) = (flat.dim() as i64 - 1, flat.shape()[flat.dim() - 1] as i64);
+    let one = Tensor::full_as(&flat.narrow(last, 0, 1)?.detach()?, Number::Int(1))?;
+    let before = Tensor::cat(&[&one, &flat.narrow(last, 0, n - 1)?], last)?.cumprod(last)?;
+    let back = flat.flip(last)?;
+    let after = Tensor::cat(&[&one, &back.narrow(last, 0, n - 1)?], last)?.cumprod(last)?.flip(last)?;
+    let others = before.mul(&after)?.reshape(moved.shape())?;
+    let mut inverse = vec![0i64; order.len()];
+    order.iter().enumerate().for_each(|(at, d)| inverse[*d as usize] = at as i64);
+    others.permute(inverse.as_slice())?.mul(&g)
+}
+
+/// Refuses an extremum over nothing.
+fn check_not_empty(op: &'static str, x: &Tensor, axes: u64) -> Result<()> {
+    let empty = x.shape().iter().enumerate().any(|(d, n)| *n == 0 && axes >> d & 1 == 1);
+    let kind = if op.starts_with("arg") || axes != (1 << x.dim()) - 1 {
+        crate::Kind::Index
+    } else {
+        crate::Kind::Runtime
+    };
+    if empty {
+        let text = format!("shape {:?} has no element to choose along the reduced dimensions", x.shape());
+        return Err(crate::Error::new(kind, op, text));
+    }
+    ensure!(!x.dtype().is_complex(), NotImplemented, op, "complex numbers have no order");
+    Ok(())
+}
+
+fn extremum(op: &'static str, kind: ReduceOp, x: &Tensor, dim: &Dims, keepdim: bool) -> Result<Tensor> {
+    let axes = axes(op, x, dim)?;
+    check_not_empty(op, x, axes)?;
+    reduce(
+        &Plan { op, kind, common: x.dtype(), result: x.dtype(), axes, keepdim, pre: None, post: None },
+        &[x],
+    )
+}
+
+/// The gradient goes to every element that equals the extremum, in equal shares.
+fn extremum_grad(cx: &GradCx<'_>) -> Result<Tensor> {
+    let (x, y) = (cx.input(0)?, cx.output(0)?);
+    let (dim, keepdim) = (cx.arg::<Dims>(1)?, *cx.arg::<bool>(2)?);
+    let wide = |t: &Tensor| spread(t, x.shape(), dim, keepdim);
+    let hit = x.eq(&wide(&y)?)?.detach()?.to_dtype(x.dtype())?;
+    let share = hit.sum(dim.clone(), keepdim)?;
+    wide(&cx.grad(0)?.div(&share)?)?.mul(&hit)
+}
+
+fn position(op: &'static str, kind: ReduceOp, x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
+    ensure!(x.dtype() != DType::Bool, NotImplemented, op, "is not defined for bool; convert with to_dtype");
+    let axes = match dim {
+        Some(d) => Dims::from(d).mask(op, x.dim())?,
+        None => Dims::All.mask(op, x.dim())?,
+    };
+    check_not_empty(op, x, axes)?;
+    reduce(
+        &Plan { op, kind, common: x.dtype(), result: DType::I64, axes, keepdim, pre: None, post: None },
+        &[x],
+    )
+}
+
+fn position_samples() -> Vec<Sample> {
+    let mut all = Vec::new();
+    let cases: [(&[usize], Option<i64>); 5] =
+        [(&[3, 4], None), (&[3, 4], Some(0)), (&[2, 3, 4], Some(-1)), (&[], None), (&[5], Some(0))];
+    for (salt, (shape, dim)) in cases.into_iter().enumerate() {
+        let Ok(x) = samples::values(shape, salt) else { continue };
+        for keepdim in [false, true] {
+            all.push(Sample {
+                args: smallvec![Value::Tensor(x.clone()), Value::OptInt(dim), Value::Bool(keepdim)],
+                grad: false,
+            });
+        }
+    }
+    all
 }
 
 /// A reduced tensor stretched back over the reduced dimensions: the backward of a sum, as a view.
