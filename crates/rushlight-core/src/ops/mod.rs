@@ -9,8 +9,10 @@ pub mod clamp;
 pub mod conv;
 pub mod copy;
 pub mod create;
+pub mod einsum;
 pub mod index;
 pub mod join;
+pub mod loss;
 pub mod matmul;
 pub mod norm;
 mod operators;
@@ -38,12 +40,14 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     conv::CONV,
     copy::COPY,
     create::CREATE,
+    einsum::EINSUM,
     index::advanced::ADVANCED,
     index::along::ALONG,
     index::flat::FLAT,
     index::mask::MASK,
     index::pick::PICK,
     join::JOIN,
+    loss::LOSS,
     matmul::MATMUL,
     norm::NORM,
     order::ORDER,
