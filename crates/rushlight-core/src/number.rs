@@ -82,7 +82,7 @@ impl Number {
     pub fn to_u64(self) -> u64 {
         match self {
             Number::UInt(u) => u,
-            Number::Float(x) if x >= 9.223_372_036_854_775_807e18 => x as u64,
+            Number::Float(x) if x >= 9.223_372_036_854_776e18 => x as u64,
             other => other.to_i64() as u64,
         }
     }
@@ -137,7 +137,7 @@ impl Number {
 
 /// A float cut towards zero; NaN and what does not fit give `i64::MIN`, as x86's instruction does.
 pub fn float_to_i64(x: f64) -> i64 {
-    if x.is_nan() || !(-9.223_372_036_854_775_808e18..9.223_372_036_854_775_808e18).contains(&x) {
+    if x.is_nan() || !(-9.223_372_036_854_776e18..9.223_372_036_854_776e18).contains(&x) {
         i64::MIN
     } else {
         x as i64

@@ -143,9 +143,7 @@ pub fn apply<F: Function>(function: F, inputs: &[&Tensor]) -> Result<Vec<Tensor>
     }
     let is_dirty = |t: &Tensor| cx.dirty.iter().any(|d| d.is(t));
     for o in &mut outs {
-        if !is_dirty(o) && inputs.iter().any(|i| i.is(o)) {
-            *o = super::view::attach(o, o.layout().clone(), o.dtype(), Origin::Custom);
-        } else if o.base().is_some() && !is_dirty(o) {
+        if !is_dirty(o) && (o.base().is_some() || inputs.iter().any(|i| i.is(o))) {
             *o = super::view::attach(o, o.layout().clone(), o.dtype(), Origin::Custom);
         }
     }

@@ -244,7 +244,7 @@ pub(crate) fn gradient_edge(t: &Tensor) -> Result<Option<Edge>> {
 /// Refuses an in-place write that autograd could not follow (contract 1j). Call before writing.
 pub(crate) fn check_inplace(op: &'static str, t: &Tensor) -> Result<()> {
     ensure!(
-        !(t.0.inference && !super::is_inference_mode_enabled()),
+        !t.0.inference || super::is_inference_mode_enabled(),
         Runtime,
         op,
         "a tensor made in inference mode can be changed only there; clone() it first"

@@ -115,7 +115,7 @@ impl Geometry {
         let kernel: SmallVec<[usize; 3]> = weight[2..].into();
         let n = kernel.len();
         ensure!(
-            groups > 0 && weight[0] % groups as usize == 0,
+            groups > 0 && weight[0].is_multiple_of(groups as usize),
             Runtime,
             op,
             "{groups} groups do not divide the weight's {} first channels",
