@@ -201,7 +201,10 @@ fn spread(g: &Tensor, shape: &[usize]) -> Result<Tensor> {
     g.constant_pad_nd(Size(margins), 0)
 }
 
-fn cases() -> Vec<(&'static [usize], i64, &'static [usize], Vec<i64>)> {
+/// Shape, dim, and the index with its shape.
+type Case = (&'static [usize], i64, &'static [usize], Vec<i64>);
+
+fn cases() -> Vec<Case> {
     vec![
         (&[3, 4], 0, &[2, 4], vec![2, 0, 1, 0, 0, 1, 2, 2]),
         (&[3, 4], -1, &[2, 2], vec![3, 0, 1, 2]),
