@@ -16,15 +16,16 @@ Usage: cargo xtask <command> [arguments]
           for instance `cargo xtask test --package rushlight-core`.
   ci      What a change must pass: formatting, clippy with warnings as errors,
           then `test`. Takes no arguments.
-  bench   Run the benchmarks of the crate `rushlight`. Further arguments go to
-          `cargo bench`, for instance `cargo xtask bench --bench add -- 1024`.
+  bench   Run the benchmarks, each case beside candle-core. Further arguments go
+          to `cargo bench`, for instance `cargo xtask bench -- matmul`.
   help    Print this text.
 
 Exit status: 0 when all steps passed, 1 when one failed, 2 for a command that
 does not exist.
 ";
 
-const ALL_CRATES: &str = "--workspace";
+/// All crates but the benchmarks, whose peer takes minutes to build.
+const ALL_CRATES: [&str; 3] = ["--workspace", "--exclude", "rushlight-bench"];
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -58,27 +59,34 @@ fn step(words: &[&str], rest: &[String]) -> Step {
     words.iter().map(|word| word.to_string()).chain(rest.iter().cloned()).collect()
 }
 
+/// A command of cargo on all crates.
+fn everywhere<'a>(command: &'a str, words: &[&'a str]) -> Vec<&'a str> {
+    [&[command], &ALL_CRATES[..], words].concat()
+}
+
 fn test_steps(rest: &[String]) -> Vec<Step> {
     // A chosen crate may lack a kind of target, which cargo refuses when asked for it by name.
     if chooses_crates(rest) {
         return vec![step(&["test"], rest)];
     }
     // Not --all-targets: that would run the benchmarks as tests. Documentation needs a run of its own.
-    let code = ["test", ALL_CRATES, "--lib", "--bins", "--tests", "--examples"];
-    vec![step(&code, rest), step(&["test", ALL_CRATES, "--doc"], rest)]
+    vec![
+        step(&everywhere("test", &["--lib", "--bins", "--tests", "--examples"]), rest),
+        step(&everywhere("test", &["--doc"]), rest),
+    ]
 }
 
 fn ci_steps() -> Vec<Step> {
     let mut steps = vec![
         step(&["fmt", "--all", "--check"], &[]),
-        step(&["clippy", ALL_CRATES, "--all-targets", "--", "-D", "warnings"], &[]),
+        step(&everywhere("clippy", &["--all-targets", "--", "-D", "warnings"]), &[]),
     ];
     steps.extend(test_steps(&[]));
     steps
 }
 
 fn bench_step(rest: &[String]) -> Step {
-    step(&["bench", "--package", "rushlight"], rest)
+    step(&["bench", "--package", "rushlight-bench"], rest)
 }
 
 fn chooses_crates(rest: &[String]) -> bool {
@@ -118,8 +126,8 @@ mod tests {
     #[test]
     fn test_runs_code_then_documentation_and_no_benchmarks() {
         let all = [
-            "test --workspace --lib --bins --tests --examples".to_string(),
-            "test --workspace --doc".to_string(),
+            "test --workspace --exclude rushlight-bench --lib --bins --tests --examples".to_string(),
+            "test --workspace --exclude rushlight-bench --doc".to_string(),
         ];
         assert_eq!(lines(&test_steps(&[])), all);
     }
@@ -129,7 +137,7 @@ mod tests {
         let one = ["--package".to_string(), "rushlight-io".to_string()];
         assert_eq!(lines(&test_steps(&one)), ["test --package rushlight-io"]);
         let filter = ["--".to_string(), "-p".to_string()];
-        assert_eq!(lines(&test_steps(&filter))[1], "test --workspace --doc -- -p");
+        assert_eq!(lines(&test_steps(&filter))[1], "test --workspace --exclude rushlight-bench --doc -- -p");
     }
 
     #[test]

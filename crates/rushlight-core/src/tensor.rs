@@ -270,7 +270,7 @@ impl Tensor {
         let range = self.slice_range::<T>("with_slice")?;
         with_bytes("with_slice", &self.0.storage, |bytes| {
             let bytes = bytes.get(range).unwrap_or(&[]);
-            bytemuck::try_cast_slice(bytes).map(f).map_err(|e| misaligned(e))
+            bytemuck::try_cast_slice(bytes).map(f).map_err(misaligned)
         })?
     }
 
@@ -284,7 +284,7 @@ impl Tensor {
         crate::grad::check_inplace("with_slice_mut", self)?;
         let result = with_bytes_mut("with_slice_mut", &self.0.storage, |bytes| {
             let bytes = bytes.get_mut(range).unwrap_or(&mut []);
-            bytemuck::try_cast_slice_mut(bytes).map(f).map_err(|e| misaligned(e))
+            bytemuck::try_cast_slice_mut(bytes).map(f).map_err(misaligned)
         })?;
         self.version_counter().bump();
         result

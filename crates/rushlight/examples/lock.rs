@@ -30,9 +30,13 @@ pub fn crosswise(rounds: usize) -> Result<()> {
     let a = Tensor::zeros_with([64], Some(DType::F32), None)?;
     let b = Tensor::ones_with([64], Some(DType::F32), None)?;
     std::thread::scope(|s| {
-        let forth = s.spawn(|| (0..rounds).try_for_each(|_| a.add_(&b).and_then(|t| t.clamp_(-1.0, 1.0)).map(drop)));
-        let back = s.spawn(|| (0..rounds).try_for_each(|_| b.add_(&a).and_then(|t| t.clamp_(-1.0, 1.0)).map(drop)));
-        let read = s.spawn(|| (0..rounds).try_for_each(|_| a.sum((), false).and_then(|_| b.sum((), false)).map(drop)));
+        let forth =
+            s.spawn(|| (0..rounds).try_for_each(|_| a.add_(&b).and_then(|t| t.clamp_(-1.0, 1.0)).map(drop)));
+        let back =
+            s.spawn(|| (0..rounds).try_for_each(|_| b.add_(&a).and_then(|t| t.clamp_(-1.0, 1.0)).map(drop)));
+        let read = s.spawn(|| {
+            (0..rounds).try_for_each(|_| a.sum((), false).and_then(|_| b.sum((), false)).map(drop))
+        });
         for t in [forth, back, read] {
             t.join().map_err(|_| rushlight::err!(Runtime, "lock", "a thread panicked"))??;
         }
@@ -46,6 +50,9 @@ fn main() -> Result<()> {
     println!("a.add_(&a.t()?)        says  {}", onto_its_transpose()?);
     let start = Instant::now();
     crosswise(ROUNDS)?;
-    println!("a += b against b += a  {ROUNDS} rounds on three threads in {:.2} s", start.elapsed().as_secs_f64());
+    println!(
+        "a += b against b += a  {ROUNDS} rounds on three threads in {:.2} s",
+        start.elapsed().as_secs_f64()
+    );
     Ok(())
 }

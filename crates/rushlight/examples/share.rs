@@ -46,7 +46,10 @@ pub fn relation(base: &Tensor, t: &Tensor) -> &'static str {
 #[allow(dead_code, reason = "the tests include this file for the functions above")]
 fn main() -> Result<()> {
     let (base, rows) = rows()?;
-    println!("{:<26} {:>14} {:>7} {:<10} {:<10} {:>6}  relation to x", "call", "address", "bytes", "shape", "strides", "offset");
+    println!(
+        "{:<26} {:>14} {:>7} {:<10} {:<10} {:>6}  relation to x",
+        "call", "address", "bytes", "shape", "strides", "offset"
+    );
     for Row { call, tensor: t } in rows {
         println!(
             "{call:<26} {:>#14x} {:>7} {:<10} {:<10} {:>6}  {}",

@@ -15,7 +15,14 @@ use rushlight::{Device, Result};
 fn share_tells_views_from_copies() -> Result<()> {
     let (base, rows) = share::rows()?;
     let found: Vec<(&str, &str)> = rows.iter().map(|r| (r.call, share::relation(&base, &r.tensor))).collect();
-    let view = ["x.reshape([4, 3])", "x.narrow(0, 1, 2)", "x.t()", "x.broadcast_to([2, 3, 4])", "x.unsqueeze(0)", "x.detach()"];
+    let view = [
+        "x.reshape([4, 3])",
+        "x.narrow(0, 1, 2)",
+        "x.t()",
+        "x.broadcast_to([2, 3, 4])",
+        "x.unsqueeze(0)",
+        "x.detach()",
+    ];
     let same = ["x.clone()", "x.contiguous()", "x.to_dtype(F32)"];
     for (call, relation) in found {
         let expected = if same.contains(&call) {

@@ -29,7 +29,7 @@ ops! { PAD;
 /// (before, after) by dimension.
 fn margins(x: &Tensor, pad: &Size) -> Result<SmallVec<[(isize, isize); 6]>> {
     ensure!(
-        pad.0.len() % 2 == 0 && pad.0.len() / 2 <= x.dim(),
+        pad.0.len().is_multiple_of(2) && pad.0.len() / 2 <= x.dim(),
         Runtime,
         "pad",
         "pad {:?} must list two margins for each of at most {} dimensions",
