@@ -64,6 +64,8 @@ fn read(rules: Rules, out: &Tensor, src: &Tensor, from: &Layout, axes: &[Axis]) 
     let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
     places.push(Place { layout: from, ..src.place() });
     places.extend(axes.iter().map(|a| Place { layout: &a.layout, ..a.index.place() }));
+    // The plan thus checks that all the positions may reach lies in the storage as it is now.
+    places.push(src.place());
     exec::call(rules.op, &[out], &places, |backend, outs, ins| {
         let indices: SmallVec<[Indexed<'_>; 3]> = axes.iter().zip(&ins[1..]).map(indexed).collect();
         backend.gather(&Gather { out: outs[0], src: ins[0], indices: &indices, wrap: rules.wrap })
@@ -87,6 +89,8 @@ fn write(
     let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
     places.push(Place { layout: from, ..src.place() });
     places.extend(axes.iter().map(|a| Place { layout: &a.layout, ..a.index.place() }));
+    // As in `read`, for the target.
+    places.push(dst.place());
     exec::call(rules.op, &[&through(dst, to)], &places, |backend, outs, ins| {
         let indices: SmallVec<[Indexed<'_>; 3]> = axes.iter().zip(&ins[1..]).map(indexed).collect();
         let call = Scatter { dst: outs[0], src: ins[0], indices: &indices, op: how, wrap: rules.wrap };
