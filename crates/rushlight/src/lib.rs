@@ -14,3 +14,8 @@ pub use rushlight_cpu::{num_threads, set_num_threads};
 pub use rushlight_io as io;
 pub use rushlight_nn as nn;
 pub use rushlight_ref as reference;
+
+/// The examples of the README run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
