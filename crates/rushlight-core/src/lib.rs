@@ -15,6 +15,7 @@ pub mod backend;
 pub mod device;
 #[macro_use]
 pub mod dtype;
+mod display;
 mod error;
 mod exec;
 pub mod grad;

@@ -6,6 +6,7 @@ pub mod arrange;
 pub mod binary;
 pub mod bits;
 pub mod clamp;
+pub mod compare;
 pub mod conv;
 pub mod copy;
 pub mod create;
@@ -37,6 +38,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     bits::whole::NOT,
     clamp::BOUNDS,
     clamp::whole::CLAMP,
+    compare::COMPARE,
     conv::CONV,
     copy::COPY,
     create::CREATE,
