@@ -3,7 +3,10 @@
 //! Only runs cargo, one step after another, and stops at the first that fails. Nothing is printed
 //! after the last step, so that a log ends with what the test runners say.
 
+mod table;
+
 use std::env;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
@@ -36,7 +39,7 @@ fn main() -> ExitCode {
     match command {
         "test" => run(&test_steps(rest)),
         "ci" if rest.is_empty() => run(&ci_steps()),
-        "bench" => run(&[bench_step(rest)]),
+        "bench" => bench(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             ExitCode::SUCCESS
@@ -83,6 +86,17 @@ fn ci_steps() -> Vec<Step> {
     ];
     steps.extend(test_steps(&[]));
     steps
+}
+
+/// Measures, then shows all medians side by side.
+fn bench(rest: &[String]) -> ExitCode {
+    let code = run(&[bench_step(rest)]);
+    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let cases = table::read(&Path::new(&target).join("criterion"));
+    if !cases.is_empty() {
+        println!("\n{}", table::render(&cases));
+    }
+    code
 }
 
 fn bench_step(rest: &[String]) -> Step {
