@@ -8,6 +8,7 @@ pub mod isa;
 mod access;
 mod copy;
 mod gather;
+mod halves;
 mod load_store;
 mod map;
 mod math;

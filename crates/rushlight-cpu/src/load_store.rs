@@ -2,6 +2,7 @@
 //!
 //! Compute types are u8 (a truth value), i32, i64, u64, f32, f64 and the two complex ones.
 
+use crate::halves;
 use crate::isa::{Isa, Kernel, dispatch};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -68,7 +69,6 @@ macro_rules! floats {
         }
         cast_into! {
             $t => Truth = |x| Truth(u8::from(x != 0.0));
-            $t => bf16 = |x| bf16::from_f64(x as f64);
             $t => Complex<f32> = |x| Complex::new(x as f32, 0.0);
             $t => Complex<f64> = |x| Complex::new(x as f64, 0.0);
             Truth => $t = |x| f32::from(u8::from(x.0 != 0)) as $t;
@@ -86,15 +86,17 @@ macro_rules! via {
 }
 floats!(f32 f64);
 cast_into! {
-    f32 => f16 = |x| f16::from_f32(x);
+    f32 => f16 = |x| halves::to_f16(x);
     f64 => f16 = |x| f16::from_f64(x);
+    f32 => bf16 = |x| halves::to_bf16(x);
+    f64 => bf16 = |x| bf16::from_f64(x);
     Truth => Truth = |x| Truth(u8::from(x.0 != 0));
     Truth => Complex<f32> = |x| Complex::new(f32::from(u8::from(x.0 != 0)), 0.0);
     Truth => Complex<f64> = |x| Complex::new(f64::from(u8::from(x.0 != 0)), 0.0);
     Truth => f16 = |x| if x.0 != 0 { f16::ONE } else { f16::ZERO };
     Truth => bf16 = |x| if x.0 != 0 { bf16::ONE } else { bf16::ZERO };
     bf16 => f32 = |x| f32::from_bits(u32::from(x.to_bits()) << 16);
-    f16 => f32 = |x| x.to_f32();
+    f16 => f32 = |x| halves::from_f16(x);
 }
 via!(f16, |x| { let y: f32 = x.cast(); y } => u8 u16 u32 u64 i8 i16 i32 i64 f64);
 via!(bf16, |x| { let y: f32 = x.cast(); y } => u8 u16 u32 u64 i8 i16 i32 i64 f64);
@@ -229,7 +231,13 @@ pub(crate) fn is_native(dtype: DType, ctype: CType) -> bool {
     )
 }
 
-/// Moves `n` values between memory and dense scratch.
+/// As [`is_native`], for what is written: truth values are stored as they are computed, while a
+/// stored bool may be any byte.
+pub(crate) fn stores_native(dtype: DType, ctype: CType) -> bool {
+    is_native(dtype, ctype) || (dtype, ctype) == (DType::Bool, CType::Bool)
+}
+
+/// Moves `rows` times `n` values between memory and dense scratch.
 #[derive(Clone, Copy)]
 pub(crate) struct Move {
     /// Dense, aligned scratch of the compute type.
@@ -239,6 +247,16 @@ pub(crate) struct Move {
     /// Elements from one to the next in memory.
     pub stride: isize,
     pub n: usize,
+    /// Elements from one row to the next in memory; in scratch they follow each other.
+    pub row_stride: isize,
+    pub rows: usize,
+}
+
+impl Move {
+    /// One row.
+    pub(crate) fn row(scratch: *mut u8, memory: *mut u8, stride: isize, n: usize) -> Move {
+        Move { scratch, memory, stride, n, row_stride: 0, rows: 1 }
+    }
 }
 
 pub(crate) type Mover = unsafe fn(Move);
@@ -249,16 +267,23 @@ struct Store<S, T>(PhantomData<(S, T)>);
 impl<S: Cast<T>, T: Copy> Kernel<Move> for Load<S, T> {
     #[inline(always)]
     unsafe fn run<I: Isa>(m: Move) {
-        let (dst, src) = (m.scratch.cast::<T>(), m.memory.cast_const().cast::<S>());
-        // SAFETY: the caller promises n readable elements in memory and n writable ones in scratch.
-        unsafe {
-            if m.stride == 1 {
-                (0..m.n).for_each(|i| *dst.add(i) = src.add(i).read_unaligned().cast());
-            } else {
-                (0..m.n).for_each(|i| {
-                    *dst.add(i) = src.wrapping_offset(i as isize * m.stride).read_unaligned().cast()
-                });
+        let (mut dst, mut src) = (m.scratch.cast::<T>(), m.memory.cast_const().cast::<S>());
+        for _ in 0..m.rows {
+            // SAFETY: the caller promises that the rectangle is readable in memory, and its number
+            // of elements writable in scratch.
+            unsafe {
+                if m.stride == 1 {
+                    (0..m.n).for_each(|i| *dst.add(i) = src.add(i).read_unaligned().cast());
+                } else if m.stride == 0 && m.n > 0 {
+                    let value = src.read_unaligned().cast();
+                    (0..m.n).for_each(|i| *dst.add(i) = value);
+                } else {
+                    (0..m.n).for_each(|i| {
+                        *dst.add(i) = src.wrapping_offset(i as isize * m.stride).read_unaligned().cast()
+                    });
+                }
             }
+            (dst, src) = (dst.wrapping_add(m.n), src.wrapping_offset(m.row_stride));
         }
     }
 }
@@ -266,16 +291,20 @@ impl<S: Cast<T>, T: Copy> Kernel<Move> for Load<S, T> {
 impl<S: Cast<T>, T: Copy> Kernel<Move> for Store<S, T> {
     #[inline(always)]
     unsafe fn run<I: Isa>(m: Move) {
-        let (dst, src) = (m.memory.cast::<T>(), m.scratch.cast_const().cast::<S>());
-        // SAFETY: the caller promises n readable elements in scratch and n writable ones in memory.
-        unsafe {
-            if m.stride == 1 {
-                (0..m.n).for_each(|i| dst.add(i).write_unaligned((*src.add(i)).cast()));
-            } else {
-                (0..m.n).for_each(|i| {
-                    dst.wrapping_offset(i as isize * m.stride).write_unaligned((*src.add(i)).cast())
-                });
+        let (mut dst, mut src) = (m.memory.cast::<T>(), m.scratch.cast_const().cast::<S>());
+        for _ in 0..m.rows {
+            // SAFETY: the caller promises that the rectangle is writable in memory, and its number
+            // of elements readable in scratch.
+            unsafe {
+                if m.stride == 1 {
+                    (0..m.n).for_each(|i| dst.add(i).write_unaligned((*src.add(i)).cast()));
+                } else {
+                    (0..m.n).for_each(|i| {
+                        dst.wrapping_offset(i as isize * m.stride).write_unaligned((*src.add(i)).cast())
+                    });
+                }
             }
+            (dst, src) = (dst.wrapping_offset(m.row_stride), src.wrapping_add(m.n));
         }
     }
 }

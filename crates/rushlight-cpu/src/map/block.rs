@@ -1,8 +1,9 @@
 //! A program made ready for one call, and the walk through one block of elements.
 
 use super::kernels::{Kernel3, kernel};
+use super::walk::Walk;
 use crate::access::Ptr;
-use crate::load_store::{Move, Mover, ctype_size, is_native, loader, splat, storer};
+use crate::load_store::{Move, Mover, ctype_size, is_native, loader, splat, storer, stores_native};
 use rushlight_core::layout::Nest;
 use rushlight_core::program::{Program, Sort, Src};
 use rushlight_core::{CType, DType, Number, Result};
@@ -13,10 +14,21 @@ use std::ops::Range;
 /// Elements of a block: its scratch stays in L1 for a handful of registers.
 pub(crate) const BLOCK: usize = 1024;
 
+/// Rows shorter than this are packed together before anything is computed.
+const SHORT: usize = 128;
+
+/// Where a block of each input can be read densely.
+type Inputs = SmallVec<[*const u8; 6]>;
+
 /// An operand or result of the program.
 struct Port {
     mover: Mover,
+    /// Whether its memory holds values of the compute type.
     native: bool,
+    /// Bytes of an element in memory.
+    size: usize,
+    /// Bytes of a value in scratch.
+    wide: usize,
 }
 
 /// A step with its kernel found.
@@ -61,25 +73,26 @@ impl<'a> Plan<'a> {
         for s in program.steps() {
             steps.push(Ready { run: kernel(s.op, ctype)?, dst: usize::from(s.dst), args: s.args() });
         }
-        let port_out = |(dtype, (_, sort)): (DType, &(Src, Sort))| Port {
-            mover: storer(typed(*sort), dtype),
-            native: is_native(dtype, typed(*sort)),
-        };
-        let port_in = |(dtype, sort): (DType, &Sort)| Port {
-            mover: loader(dtype, typed(*sort)),
-            native: is_native(dtype, typed(*sort)),
+        let port = |dtype: DType, sort: Sort, write: bool| {
+            let wide = typed(sort);
+            Port {
+                mover: if write { storer(wide, dtype) } else { loader(dtype, wide) },
+                native: if write { stores_native(dtype, wide) } else { is_native(dtype, wide) },
+                size: dtype.size(),
+                wide: ctype_size(wide),
+            }
         };
         Ok(Plan {
             program,
             params,
             ctype,
-            outs: outs.zip(program.outputs()).map(port_out).collect(),
-            ins: ins.zip(program.inputs()).map(port_in).collect(),
+            outs: outs.zip(program.outputs()).map(|(d, (_, sort))| port(d, *sort, true)).collect(),
+            ins: ins.zip(program.inputs()).map(|(d, sort)| port(d, *sort, false)).collect(),
             steps,
         })
     }
 
-    /// Roughly how many elementary steps an element takes.
+    /// How many steps the program has.
     pub(crate) fn cost(&self) -> usize {
         self.steps.len()
     }
@@ -154,82 +167,99 @@ impl Block<'_, '_> {
         let mut done = 0;
         while done < len {
             let n = (len - done).min(BLOCK);
-            let mut inputs: SmallVec<[*const u8; 6]> = SmallVec::new();
-            for k in 0..self.plan.ins.len() {
-                let (p, stride) = (ptrs[outs + k], strides[outs + k]);
-                let memory = p.offset(offsets[outs + k] + done as isize * stride);
-                inputs.push(self.fetch(k, memory, stride, n));
-            }
-            let mut direct: SmallVec<[Option<*mut u8>; 2]> = SmallVec::new();
-            for k in 0..outs {
-                let memory = ptrs[k].offset(offsets[k] + done as isize * strides[k]);
-                // Where an input of this block is read in place, the result must not overwrite it yet.
-                let end = memory.addr() + n * ptrs[k].dtype.size();
-                let free = !inputs
-                    .iter()
-                    .any(|i| i.addr() < end && i.addr() + n * self.slot / BLOCK > memory.addr());
-                let aligned = memory.addr() % ptrs[k].dtype.size().min(8) == 0;
-                direct
-                    .push((self.plan.outs[k].native && strides[k] == 1 && free && aligned).then_some(memory));
-            }
-            self.compute(&inputs, &direct, n);
-            for k in 0..outs {
-                let memory = ptrs[k].offset(offsets[k] + done as isize * strides[k]);
-                self.put(k, &inputs, direct[k], memory, strides[k], n);
+            let place = |k: usize| ptrs[k].offset(offsets[k] + done as isize * strides[k]);
+            let inputs: Inputs =
+                (outs..ptrs.len()).map(|k| self.fetch(k - outs, place(k), strides[k], n)).collect();
+            // The last step may write straight to the one output.
+            let direct = match outs {
+                1 => self.direct(&inputs, place(0), strides[0], n),
+                _ => None,
+            };
+            // With several outputs, none may be written while an input is still read in its place.
+            let inputs = if outs > 1 { self.detach(inputs, n) } else { inputs };
+            self.compute(&inputs, direct, n);
+            if direct.is_none() {
+                for (k, (src, _)) in self.plan.program.outputs().iter().enumerate() {
+                    let scratch = self.source(*src, &inputs).cast_mut();
+                    // SAFETY: scratch holds n values; the block lies inside the output.
+                    unsafe { (self.plan.outs[k].mover)(Move::row(scratch, place(k), strides[k], n)) };
+                }
             }
             done += n;
         }
     }
 
-    /// Any elements: short runs are packed together until a block is full.
-    pub(crate) fn range(&mut self, ptrs: &[Ptr], nest: &Nest, range: Range<usize>) {
-        let strides: SmallVec<[isize; 6]> = nest.inner_strides().into();
-        if nest.inner_len() >= 128 {
-            nest.for_each_run(range, |offsets, len| self.row(ptrs, offsets, &strides, len));
+    /// Where the last step may write, if the output is dense, native, the last step's result, and
+    /// no input of this block is read in its place.
+    fn direct(&self, inputs: &Inputs, memory: *mut u8, stride: isize, n: usize) -> Option<*mut u8> {
+        let port = &self.plan.outs[0];
+        let (start, end) = (memory.addr(), memory.addr() + n * port.size);
+        let last = self.plan.steps.last()?;
+        let is_last = self.plan.program.outputs()[0].0 == Src::Reg(last.dst as u8);
+        let free = is_last
+            && port.native
+            && stride == 1
+            && start.is_multiple_of(port.size.min(8))
+            && inputs.iter().all(|i| i.addr() >= end || i.addr() + n * self.slot / BLOCK <= start);
+        free.then_some(memory)
+    }
+
+    /// Inputs that are read in memory, copied to scratch.
+    fn detach(&self, mut inputs: Inputs, n: usize) -> Inputs {
+        for (k, input) in inputs.iter_mut().enumerate().filter(|(k, _)| self.plan.ins[*k].native) {
+            let own = self.at(k);
+            if !std::ptr::eq(*input, own) {
+                // SAFETY: n values of the compute type are readable there and fit into scratch.
+                unsafe { std::ptr::copy_nonoverlapping(*input, own, n * self.slot / BLOCK) };
+                *input = own;
+            }
+        }
+        inputs
+    }
+
+    /// Any elements of a nest over outputs and inputs: short rows are packed together until a block is full.
+    pub(super) fn range(&mut self, ptrs: &[Ptr], nest: &Nest, walk: &Walk<'_>, range: Range<usize>) {
+        if nest.inner_len() >= SHORT {
+            let strides = nest.inner_strides();
+            nest.for_each_run(range, |offsets, len| self.row(ptrs, offsets, strides, len));
             return;
         }
         let outs = self.plan.outs.len();
-        let size = self.slot / BLOCK;
+        self.splats.iter_mut().for_each(|s| *s = None);
         let mut start = range.start;
         while start < range.end {
             let n = (range.end - start).min(BLOCK);
-            self.pack(
-                start..start + n,
-                nest,
-                |k, offsets| ptrs[outs + k].offset(offsets[outs + k]),
-                &strides[outs..],
-            );
-            let inputs: SmallVec<[*const u8; 6]> =
-                (0..self.plan.ins.len()).map(|k| self.at(k).cast_const()).collect();
-            let direct: SmallVec<[Option<*mut u8>; 2]> = SmallVec::from_elem(None, outs);
-            self.compute(&inputs, &direct, n);
-            let mut at = 0;
-            nest.for_each_run(start..start + n, |offsets, len| {
-                for k in 0..outs {
-                    let (src, sort) = self.plan.program.outputs()[k];
-                    let wide = if sort == Sort::Truth { 1 } else { size };
-                    let scratch = self.source(src, &inputs).wrapping_add(at * wide).cast_mut();
-                    // SAFETY: as above, for the output.
-                    unsafe {
-                        (self.plan.outs[k].mover)(Move {
-                            scratch,
-                            memory: ptrs[k].offset(offsets[k]),
-                            stride: strides[k],
-                            n: len,
-                        })
-                    };
-                }
-                at += len;
-            });
+            for (k, (port, ptr)) in self.plan.ins.iter().zip(&ptrs[outs..]).enumerate() {
+                Block::carry(port, self.at(k), *ptr, walk, outs + k, start..start + n);
+            }
+            let inputs: Inputs = (0..self.plan.ins.len()).map(|k| self.at(k).cast_const()).collect();
+            self.compute(&inputs, None, n);
+            for (k, ptr) in ptrs.iter().enumerate().take(outs) {
+                let scratch = self.source(self.plan.program.outputs()[k].0, &inputs).cast_mut();
+                Block::carry(&self.plan.outs[k], scratch, *ptr, walk, k, start..start + n);
+            }
             start += n;
         }
+    }
+
+    /// Moves a block of operand `k` between its memory and dense scratch.
+    fn carry(port: &Port, mut scratch: *mut u8, ptr: Ptr, walk: &Walk<'_>, k: usize, range: Range<usize>) {
+        walk.tiles(k, range, |t| {
+            let memory = ptr.offset(t.offset);
+            let tile =
+                Move { scratch, memory, stride: t.stride, n: t.len, row_stride: t.row_stride, rows: t.rows };
+            // SAFETY: the tile lies inside the operand, as the nest walks its shape; a block has
+            // room for all of its tiles.
+            unsafe { (port.mover)(tile) };
+            scratch = scratch.wrapping_add(t.rows * t.len * port.wide);
+        });
     }
 
     /// The address where input `k`'s block can be read densely in the compute type.
     fn fetch(&mut self, k: usize, memory: *mut u8, stride: isize, n: usize) -> *const u8 {
         let port = &self.plan.ins[k];
         let scratch = self.at(k);
-        if port.native && stride == 1 && memory.addr() % 8.min(self.slot / BLOCK) == 0 {
+        if port.native && stride == 1 && memory.addr().is_multiple_of(port.size.min(8)) {
             return memory;
         }
         if stride == 0 {
@@ -239,21 +269,18 @@ impl Block<'_, '_> {
             self.splats[k] = Some((memory.addr(), n));
         }
         // SAFETY: the block lies inside the operand, and scratch has room for BLOCK values.
-        unsafe { (port.mover)(Move { scratch, memory, stride, n }) };
+        unsafe { (port.mover)(Move::row(scratch, memory, stride, n)) };
         scratch
     }
 
-    fn compute(&mut self, inputs: &[*const u8], direct: &[Option<*mut u8>], n: usize) {
+    fn compute(&mut self, inputs: &[*const u8], direct: Option<*mut u8>, n: usize) {
         self.constants(n);
         let last = self.plan.steps.len().wrapping_sub(1);
         for (at, step) in self.plan.steps.iter().enumerate() {
-            let mut dst = self.register(step.dst);
-            if at == last
-                && let ([Some(out)], (Src::Reg(r), _)) = (direct, self.plan.program.outputs()[0])
-                && usize::from(r) == step.dst
-            {
-                dst = *out;
-            }
+            let dst = match direct {
+                Some(memory) if at == last => memory,
+                _ => self.register(step.dst),
+            };
             let mut args = [std::ptr::null(); 3];
             step.args.iter().zip(&mut args).for_each(|(src, a)| *a = self.source(*src, inputs));
             // SAFETY: all operands are dense and aligned for n values; dst is no operand, since
@@ -262,37 +289,15 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Writes output `k`, unless the last step already did.
-    fn put(
-        &self,
-        k: usize,
-        inputs: &[*const u8],
-        direct: Option<*mut u8>,
-        memory: *mut u8,
-        stride: isize,
-        n: usize,
-    ) {
-        let (src, _) = self.plan.program.outputs()[k];
-        let by_step =
-            matches!(src, Src::Reg(r) if self.plan.steps.last().is_some_and(|s| s.dst == usize::from(r)));
-        if direct.is_some() && by_step && self.plan.outs.len() == 1 {
-            return;
-        }
-        let scratch = self.source(src, inputs).cast_mut();
-        // SAFETY: scratch holds n values; the block lies inside the output.
-        unsafe { (self.plan.outs[k].mover)(Move { scratch, memory, stride, n }) };
-    }
-
     /// Evaluates a program of one output on dense inputs of the compute type; gives where the result is.
     pub(crate) fn evaluate(&mut self, inputs: &[*const u8], n: usize) -> *const u8 {
-        self.compute(inputs, &[None], n);
+        self.compute(inputs, None, n);
         self.source(self.plan.program.outputs()[0].0, inputs)
     }
 
     /// The program's one result over `n` (at most BLOCK) elements that lie densely from `at` on.
     pub(crate) fn dense(&mut self, ptrs: &[Ptr], at: &[isize], n: usize) -> *const u8 {
-        let inputs: SmallVec<[*const u8; 6]> =
-            (0..ptrs.len()).map(|k| self.fetch(k, ptrs[k].offset(at[k]), 1, n)).collect();
+        let inputs: Inputs = (0..ptrs.len()).map(|k| self.fetch(k, ptrs[k].offset(at[k]), 1, n)).collect();
         self.evaluate(&inputs, n)
     }
 
@@ -311,7 +316,7 @@ impl Block<'_, '_> {
                 let mut done = 0;
                 while done < len {
                     let n = (len - done).min(BLOCK);
-                    let inputs: SmallVec<[*const u8; 6]> = (0..ptrs.len())
+                    let inputs: Inputs = (0..ptrs.len())
                         .map(|k| {
                             self.fetch(
                                 k,
@@ -331,7 +336,7 @@ impl Block<'_, '_> {
         while start < range.end {
             let n = (range.end - start).min(BLOCK);
             self.pack(start..start + n, nest, |k, offsets| ptrs[k].offset(at[k] + offsets[k]), &strides);
-            let inputs: SmallVec<[*const u8; 6]> = (0..ptrs.len()).map(|k| self.at(k).cast_const()).collect();
+            let inputs: Inputs = (0..ptrs.len()).map(|k| self.at(k).cast_const()).collect();
             f(self.evaluate(&inputs, n), n);
             start += n;
         }
@@ -345,22 +350,13 @@ impl Block<'_, '_> {
         address: impl Fn(usize, &[isize]) -> *mut u8,
         strides: &[isize],
     ) {
-        let size = self.slot / BLOCK;
         let mut done = 0;
         nest.for_each_run(range, |offsets, len| {
-            for k in 0..self.plan.ins.len() {
-                let wide = if self.plan.program.inputs()[k] == Sort::Truth { 1 } else { size };
-                let scratch = self.at(k).wrapping_add(done * wide);
+            for (k, port) in self.plan.ins.iter().enumerate() {
+                let scratch = self.at(k).wrapping_add(done * port.wide);
                 // SAFETY: the run lies inside the operand (the nest walks its shape) and the block
                 // has room for all of its runs.
-                unsafe {
-                    (self.plan.ins[k].mover)(Move {
-                        scratch,
-                        memory: address(k, offsets),
-                        stride: strides[k],
-                        n: len,
-                    })
-                };
+                unsafe { (port.mover)(Move::row(scratch, address(k, offsets), strides[k], len)) };
             }
             done += len;
         });

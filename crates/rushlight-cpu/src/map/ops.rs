@@ -197,26 +197,66 @@ two! {
     Atan2 f64 => f64 = |a, b| a.atan2(b);
 }
 
+fn pair(z: Complex<f64>) -> Complex<f32> {
+    Complex::new(z.re as f32, z.im as f32)
+}
+fn wide_pair(z: Complex<f32>) -> Complex<f64> {
+    Complex::new(z.re.into(), z.im.into())
+}
+fn power(x: Complex<f64>, y: Complex<f64>) -> Complex<f64> {
+    if y == Complex::ZERO {
+        Complex::ONE
+    } else if x == Complex::ZERO && y.re > 0.0 {
+        // The logarithm of 0 would make NaN of it.
+        Complex::ZERO
+    } else {
+        (x.ln() * y).exp()
+    }
+}
+
+const ONE: Complex<f64> = Complex::new(1.0, 0.0);
+
 macro_rules! complex {
-    ($($t:ty)*) => { $(
+    ($t:ty, $up:expr, $down:expr) => {
+        complex! { @functions $t, $up, $down;
+            Recip |z| ONE / z;
+            Sqrt |z| z.sqrt();
+            Rsqrt |z| ONE / z.sqrt();
+            Exp |z| z.exp();
+            Exp2 |z| (z * std::f64::consts::LN_2).exp();
+            Expm1 |z| z.exp() - ONE;
+            Log |z| z.ln();
+            Log2 |z| z.ln() / std::f64::consts::LN_2;
+            Log10 |z| z.ln() / std::f64::consts::LN_10;
+            Log1p |z| (z + ONE).ln();
+            Sin |z| z.sin();
+            Cos |z| z.cos();
+            Tan |z| z.tan();
+            Asin |z| z.asin();
+            Acos |z| z.acos();
+            Atan |z| z.atan();
+            Sinh |z| z.sinh();
+            Cosh |z| z.cosh();
+            Tanh |z| z.tanh();
+            Asinh |z| z.asinh();
+            Acosh |z| z.acosh();
+            Atanh |z| z.atanh();
+            Sigmoid |z| ONE / (ONE + (-z).exp());
+            Abs |z| Complex::new(z.re.hypot(z.im), 0.0);
+            Sign |z| if z == Complex::ZERO { z } else { z / z.re.hypot(z.im) };
+        }
         one! {
             Neg Complex<$t> => Complex<$t> = |x, I| -x;
-            Recip Complex<$t> => Complex<$t> = |x, I| Complex::new(1.0, 0.0) / x;
-            Sqrt Complex<$t> => Complex<$t> = |x, I| x.sqrt();
-            Rsqrt Complex<$t> => Complex<$t> = |x, I| Complex::new(1.0, 0.0) / x.sqrt();
-            Exp Complex<$t> => Complex<$t> = |x, I| x.exp();
-            Log Complex<$t> => Complex<$t> = |x, I| x.ln();
-            Sin Complex<$t> => Complex<$t> = |x, I| x.sin();
-            Cos Complex<$t> => Complex<$t> = |x, I| x.cos();
-            Tanh Complex<$t> => Complex<$t> = |x, I| x.tanh();
             ToTruth Complex<$t> => Truth = |x, I| truth(x.re != 0.0 || x.im != 0.0);
+            IsNan Complex<$t> => Truth = |x, I| truth(x.re.is_nan() || x.im.is_nan());
+            IsInf Complex<$t> => Truth = |x, I| truth(x.re.is_infinite() || x.im.is_infinite());
         }
         two! {
             Add Complex<$t> => Complex<$t> = |a, b| a + b;
             Sub Complex<$t> => Complex<$t> = |a, b| a - b;
             Mul Complex<$t> => Complex<$t> = |a, b| a * b;
-            Div Complex<$t> => Complex<$t> = |a, b| a / b;
-            Pow Complex<$t> => Complex<$t> = |a, b| if b.re == 0.0 && b.im == 0.0 { Complex::new(1.0, 0.0) } else { a.powc(b) };
+            Div Complex<$t> => Complex<$t> = |a, b| $down($up(a) / $up(b));
+            Pow Complex<$t> => Complex<$t> = |a, b| $down(power($up(a), $up(b)));
             Eq Complex<$t> => Truth = |a, b| truth(a == b);
             Ne Complex<$t> => Truth = |a, b| truth(a != b);
         }
@@ -224,9 +264,13 @@ macro_rules! complex {
             #[inline(always)]
             fn f<I: Isa>(x: Truth) -> Complex<$t> { Complex::new(if x.0 != 0 { 1.0 } else { 0.0 }, 0.0) }
         }
-    )* };
+    };
+    (@functions $t:ty, $up:expr, $down:expr; $($n:ident |$z:ident| $e:expr;)*) => {
+        one! { $( $n Complex<$t> => Complex<$t> = |x, I| { let $z: Complex<f64> = $up(x); $down($e) }; )* }
+    };
 }
-complex!(f32 f64);
+complex!(f32, wide_pair, pair);
+complex!(f64, std::convert::identity, std::convert::identity);
 
 two! {
     And Truth => Truth = |a, b| truth(a.0 != 0 && b.0 != 0);

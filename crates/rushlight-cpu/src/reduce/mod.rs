@@ -95,7 +95,7 @@ pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
 /// Stores one finished value.
 fn put(mover: crate::load_store::Mover, value: *const u8, memory: *mut u8) {
     // SAFETY: `value` is one value of the compute type, `memory` an element of the output.
-    unsafe { mover(Move { scratch: value.cast_mut(), memory, stride: 1, n: 1 }) }
+    unsafe { mover(Move::row(value.cast_mut(), memory, 1, 1)) }
 }
 
 /// Room for one value of any compute type, aligned.
