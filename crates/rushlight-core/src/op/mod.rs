@@ -7,6 +7,7 @@ pub(crate) mod macros;
 mod point;
 mod promote;
 pub mod samples;
+mod update;
 mod value;
 
 pub use crate::{DType, Number};
@@ -15,4 +16,5 @@ pub use dispatch::{call, dispatch, dispatch_inplace, find, table};
 pub(crate) use point::run_program;
 pub use point::{Formula, PointRow, pointwise, pointwise_inplace, pointwise_out};
 pub use promote::{Refuse, Rule, check_accepts, check_castable, compute_type, result_type};
+pub use update::Update;
 pub use value::{Arg, Args, Dims, Operand, OptOperand, ParamType, Size, Value, arg};
