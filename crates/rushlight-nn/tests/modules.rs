@@ -6,7 +6,10 @@ use rushlight_nn::*;
 
 fn network() -> Result<Sequential> {
     Ok(Sequential::new()
-        .named("conv", Conv2d::new(2, 4, [3, 3], ConvOptions { padding: 1, groups: 2, ..Default::default() })?)
+        .named(
+            "conv",
+            Conv2d::new(2, 4, [3, 3], ConvOptions { padding: 1, groups: 2, ..Default::default() })?,
+        )
         .named("norm", BatchNorm::new(4)?)
         .push(Relu)
         .push(MaxPool2d(2))
@@ -87,7 +90,10 @@ fn first_values() -> Result<()> {
     };
     let close_to = |t: &Tensor, bound: f64| -> Result<()> {
         let (low, high) = spread(t)?;
-        assert!(low >= -bound && high < bound && low < -0.8 * bound && high > 0.8 * bound, "{low} {high} {bound}");
+        assert!(
+            low >= -bound && high < bound && low < -0.8 * bound && high > 0.8 * bound,
+            "{low} {high} {bound}"
+        );
         Ok(())
     };
     let linear = Linear::new(64, 100)?;
@@ -111,7 +117,8 @@ fn norms_by_hand() -> Result<()> {
     let x = Tensor::from_vec(vec![1f32, 2., 3., 6., 0., 0., 4., 4.], [2, 4])?;
     let y = LayerNorm::new(4)?.forward(&x)?.to_vec::<f32>()?;
     // Means 3 and 2, variances 3.5 and 4.
-    let want = [-2.0, -1.0, 0.0, 3.0].map(|d: f32| d / 3.5f32.sqrt()).into_iter().chain([-1.0, -1.0, 1.0, 1.0]);
+    let want =
+        [-2.0, -1.0, 0.0, 3.0].map(|d: f32| d / 3.5f32.sqrt()).into_iter().chain([-1.0, -1.0, 1.0, 1.0]);
     y.iter().zip(want).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
 
     let y = RmsNorm::new(4)?.forward(&x)?.to_vec::<f32>()?;
@@ -135,7 +142,10 @@ fn norms_by_hand() -> Result<()> {
 fn layers_of_other_dtypes_refuse() -> Result<()> {
     let e = Linear::new(3, 2)?.forward(&Tensor::ones_with([1, 3], Some(DType::F64), None)?).unwrap_err();
     assert_eq!(e.kind(), Kind::Runtime);
-    assert_eq!(Conv2d::new(3, 4, [1, 1], ConvOptions { groups: 2, ..Default::default() }).err().unwrap().kind(), Kind::Value);
+    assert_eq!(
+        Conv2d::new(3, 4, [1, 1], ConvOptions { groups: 2, ..Default::default() }).err().unwrap().kind(),
+        Kind::Value
+    );
     assert_eq!(Dropout::new(1.5).err().unwrap().kind(), Kind::Value);
     Ok(())
 }

@@ -126,11 +126,21 @@ fn schedules() -> Result<()> {
     let p = || Tensor::ones(1).unwrap().requires_grad_(true).unwrap();
     let mut o = Sgd::new(vec![p()], 0.8)?;
     let mut steps = StepLR::new(&o, 2, 0.5)?;
-    let rates: Vec<f64> = (0..5).map(|_| { steps.step(&mut o); o.lr() }).collect();
+    let rates: Vec<f64> = (0..5)
+        .map(|_| {
+            steps.step(&mut o);
+            o.lr()
+        })
+        .collect();
     close(&rates, &[0.8, 0.4, 0.4, 0.2, 0.2]);
     o.set_lr(1.0);
     let mut cosine = CosineAnnealingLR::new(&o, 4, 0.2)?;
-    let rates: Vec<f64> = (0..8).map(|_| { cosine.step(&mut o); o.lr() }).collect();
+    let rates: Vec<f64> = (0..8)
+        .map(|_| {
+            cosine.step(&mut o);
+            o.lr()
+        })
+        .collect();
     let half = 0.4 * std::f64::consts::FRAC_1_SQRT_2;
     close(&rates, &[0.6 + half, 0.6, 0.6 - half, 0.2, 0.6 - half, 0.6, 0.6 + half, 1.0]);
     Ok(())

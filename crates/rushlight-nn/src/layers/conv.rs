@@ -62,7 +62,12 @@ macro_rules! convolution {
             ///
             /// # Errors
             /// `Value` when the groups do not divide the channels; `Runtime` for impossible sizes.
-            pub fn new(inputs: usize, outputs: usize, kernel: $kernel, options: ConvOptions) -> Result<$name> {
+            pub fn new(
+                inputs: usize,
+                outputs: usize,
+                kernel: $kernel,
+                options: ConvOptions,
+            ) -> Result<$name> {
                 let (weight, bias) = parameters(inputs, outputs, &kernel, options)?;
                 Ok($name { weight, bias, options })
             }
@@ -71,7 +76,14 @@ macro_rules! convolution {
         impl Module for $name {
             fn forward(&self, input: &Tensor) -> Result<Tensor> {
                 let o = self.options;
-                input.$method(&self.weight, self.bias.as_ref(), o.stride, o.padding, o.dilation, o.groups as i64)
+                input.$method(
+                    &self.weight,
+                    self.bias.as_ref(),
+                    o.stride,
+                    o.padding,
+                    o.dilation,
+                    o.groups as i64,
+                )
             }
             fn visit(&self, v: &mut dyn Visitor) {
                 v.parameter("weight", &self.weight);
@@ -83,5 +95,15 @@ macro_rules! convolution {
     };
 }
 
-convolution!(Conv1d, conv1d, [usize; 1], "Convolution over one spatial dimension: [N, in, L] to [N, out, L'].");
-convolution!(Conv2d, conv2d, [usize; 2], "Convolution over two spatial dimensions: [N, in, H, W] to [N, out, H', W'].");
+convolution!(
+    Conv1d,
+    conv1d,
+    [usize; 1],
+    "Convolution over one spatial dimension: [N, in, L] to [N, out, L']."
+);
+convolution!(
+    Conv2d,
+    conv2d,
+    [usize; 2],
+    "Convolution over two spatial dimensions: [N, in, H, W] to [N, out, H', W']."
+);

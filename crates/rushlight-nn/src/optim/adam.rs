@@ -57,7 +57,13 @@ fn moments(p: Scalar, m: Scalar, v: Scalar, g: Scalar, n: &[Scalar; NUMBERS]) ->
 }
 
 impl Core {
-    fn new(op: &'static str, parameters: Vec<Tensor>, lr: f64, options: AdamOptions, decoupled: bool) -> Result<Core> {
+    fn new(
+        op: &'static str,
+        parameters: Vec<Tensor>,
+        lr: f64,
+        options: AdamOptions,
+        decoupled: bool,
+    ) -> Result<Core> {
         check(op, &parameters, lr)?;
         share(op, "the first beta", options.betas.0)?;
         share(op, "the second beta", options.betas.1)?;
