@@ -366,7 +366,7 @@ pub(crate) struct History {
     inputs: SmallVec<[OutInfo; 2]>,
 }
 
-fn program_edges(program: &Program, ins: &[Tensor]) -> Result<(SmallVec<[Option<Edge>; 2]>, u64)> {
+fn program_edges(program: &Program, ins: &[&Tensor]) -> Result<(SmallVec<[Option<Edge>; 2]>, u64)> {
     let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
     let mut wanted = 0u64;
     for (i, t) in ins.iter().enumerate() {
@@ -384,12 +384,12 @@ fn program_edges(program: &Program, ins: &[Tensor]) -> Result<(SmallVec<[Option<
 pub(crate) fn record_program(
     op: &'static str,
     program: &Arc<Program>,
-    ins: &[Tensor],
+    ins: &[&Tensor],
     params: &[Number],
     common: DType,
     outs: &[Tensor],
 ) -> Result<()> {
-    if !super::mode::recording() || !ins.iter().any(Tensor::requires_grad) {
+    if !super::mode::recording() || !ins.iter().any(|t| t.requires_grad()) {
         return Ok(());
     }
     let (edges, wanted) = program_edges(program, ins)?;
@@ -402,7 +402,7 @@ pub(crate) fn record_program(
         .iter()
         .map(|f| match f {
             Feed::Grad(_) => Ok(None),
-            Feed::Input(i) => Saved::input(op, &ins[*i]).map(Some),
+            Feed::Input(i) => Saved::input(op, ins[*i]).map(Some),
             Feed::Output(k) => Ok(Some(Saved::output(&outs[*k], *k))),
         })
         .collect();
@@ -411,7 +411,7 @@ pub(crate) fn record_program(
         params: params.into(),
         common,
         feeds: feeds?,
-        inputs: ins.iter().map(OutInfo::of).collect(),
+        inputs: ins.iter().map(|t| OutInfo::of(t)).collect(),
     };
     let node = Node::new(op, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Box::new(body)));
     attach_node(&node, outs);
@@ -423,10 +423,10 @@ pub(crate) fn begin_inplace(
     op: &'static str,
     program: &Arc<Program>,
     target: &Tensor,
-    ins: &[Tensor],
+    ins: &[&Tensor],
 ) -> Result<Option<History>> {
     if !super::mode::recording()
-        || !ins.iter().any(Tensor::requires_grad)
+        || !ins.iter().any(|t| t.requires_grad())
         || !target.dtype().is_differentiable()
     {
         return Ok(None);
@@ -451,18 +451,17 @@ pub(crate) fn begin_inplace(
                 )?;
                 Ok(Some(Saved::rooted(&old, edges[0].clone())))
             }
-            Feed::Input(i) => Saved::input(op, &ins[*i]).map(Some),
+            Feed::Input(i) => Saved::input(op, ins[*i]).map(Some),
             _ => Ok(None),
         })
         .collect();
-    Ok(Some(History { edges, grad, feeds: feeds?, inputs: ins.iter().map(OutInfo::of).collect() }))
+    Ok(Some(History { edges, grad, feeds: feeds?, inputs: ins.iter().map(|t| OutInfo::of(t)).collect() }))
 }
 
 /// Completes the record after the write.
 pub(crate) fn finish_inplace(
     op: &'static str,
     history: Option<History>,
-    _program: &Arc<Program>,
     params: &[Number],
     common: DType,
     target: &Tensor,

@@ -19,13 +19,13 @@ pub(crate) fn make_view(
     rule: Rule,
     source: &Tensor,
     layout: Layout,
-    args: &Args,
+    args: &[Value],
 ) -> Result<Tensor> {
     let view = attach(source, layout, source.dtype(), Origin::Plain);
     if super::mode::recording() && source.requires_grad() {
         let Some(edge) = gradient_edge(source)? else { return Ok(view) };
         match &def.grad {
-            Some(formula) => super::record_op(def, formula, args.clone(), std::slice::from_ref(&view))?,
+            Some(formula) => super::record_op(def, formula, args.into(), std::slice::from_ref(&view))?,
             None => {
                 let body = RuleBackward { rule, args: args[1..].into(), source: OutInfo::of(source) };
                 set_history(&view, def.name, smallvec![Some(edge)], Box::new(body));

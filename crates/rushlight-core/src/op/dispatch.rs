@@ -40,40 +40,45 @@ pub fn call(name: &'static str, args: Args) -> Result<Outputs> {
 /// # Errors
 /// The op's own.
 #[track_caller]
-pub fn dispatch(def: &'static OpDef, args: Args) -> Result<Outputs> {
+pub fn dispatch(def: &'static OpDef, args: impl AsRef<[Value]>) -> Result<Outputs> {
+    dispatch_slice(def, args.as_ref())
+}
+
+#[track_caller]
+fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
     let _site = SiteGuard::enter(def.name);
     match &def.run {
         Run::Pointwise(_) => {
-            let (operands, params) = split_pointwise(def, &args)?;
+            let (operands, params) = split_pointwise(def, args)?;
             Ok(SmallVec::from_elem(pointwise(def, &operands, &params)?, 1))
         }
         Run::View(rule) => {
-            let base = super::arg::<Tensor>(def.name, &args, 0)?;
-            let layout = rule(base.layout(), &args)?;
-            Ok(SmallVec::from_elem(grad::make_view(def, *rule, base, layout, &args)?, 1))
+            let base = super::arg::<Tensor>(def.name, args, 0)?;
+            let layout = rule(base.layout(), args)?;
+            Ok(SmallVec::from_elem(grad::make_view(def, *rule, base, layout, args)?, 1))
         }
         Run::Function(run) => {
-            let Some(formula) = &def.grad else { return run(&args) };
-            if !grad::wants_record(&args) {
-                return run(&args);
+            let Some(formula) = &def.grad else { return run(args) };
+            if !grad::wants_record(args) {
+                return run(args);
             }
-            let outs = grad::below(|| run(&args))?;
-            grad::record_op(def, formula, args, &outs)?;
+            let outs = grad::below(|| run(args))?;
+            grad::record_op(def, formula, args.into(), &outs)?;
             Ok(outs)
         }
         Run::Mutates(run) => {
-            let target = super::arg::<Tensor>(def.name, &args, 0)?.clone();
+            let target = super::arg::<Tensor>(def.name, args, 0)?.clone();
             grad::check_inplace(def.name, &target)?;
             let others = args[1..].iter().flat_map(Value::tensors).filter(|t| t.dim() > 0);
             crate::exec::common_device(def.name, others.chain([&target]))?;
             let recorded = match &def.grad {
-                Some(formula) if grad::wants_record(&args) => Some((formula, grad::old_edge(&target)?)),
+                Some(formula) if grad::wants_record(args) => Some((formula, grad::old_edge(&target)?)),
                 _ => None,
             };
-            let outs = grad::below(|| run(&args))?;
+            let outs = grad::below(|| run(args))?;
             target.version_counter().bump();
             if let Some((formula, edge)) = recorded {
-                grad::record_mutation(def, formula, args, edge, &target)?;
+                grad::record_mutation(def, formula, args.into(), edge, &target)?;
             }
             Ok(outs)
         }
@@ -85,11 +90,16 @@ pub fn dispatch(def: &'static OpDef, args: Args) -> Result<Outputs> {
 /// # Errors
 /// The op's own; `Runtime` when the result's shape or category does not fit the tensor.
 #[track_caller]
-pub fn dispatch_inplace(def: &'static OpDef, args: Args) -> Result<Tensor> {
+pub fn dispatch_inplace(def: &'static OpDef, args: impl AsRef<[Value]>) -> Result<Tensor> {
+    dispatch_inplace_slice(def, args.as_ref())
+}
+
+#[track_caller]
+fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor> {
     let _site = SiteGuard::enter(def.name);
-    let target = super::arg::<Tensor>(def.name, &args, 0)?.clone();
+    let target = super::arg::<Tensor>(def.name, args, 0)?.clone();
     if let Run::Pointwise(_) = def.run {
-        let (operands, params) = split_pointwise(def, &args)?;
+        let (operands, params) = split_pointwise(def, args)?;
         return pointwise_inplace(def, &target, &operands, &params);
     }
     grad::check_inplace(def.name, &target)?;

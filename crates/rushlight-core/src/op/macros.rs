@@ -158,14 +158,14 @@ macro_rules! ops {
     (@method_fn [$($doc:literal)*] $row:ident $name:ident input Tensor ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* } $ret:ty) => {
         $(#[doc = $doc])* #[track_caller] #[allow(clippy::too_many_arguments)]
         pub fn $name(&self, $($arg: param_ty!($ty),)* $($karg: param_ty!($kty),)*) -> $crate::Result<$ret> {
-            let args = ::smallvec::smallvec![$crate::op::Value::Tensor(self.clone()), $(param_value!($ty, $arg),)* $(param_value!($kty, $karg),)* $(param_value!($dty, $ddef),)*];
+            let args = [$crate::op::Value::Tensor(self.clone()), $(param_value!($ty, $arg),)* $(param_value!($kty, $karg),)* $(param_value!($dty, $ddef),)*];
             $crate::op::dispatch(&rows::$row, args).map($crate::op::Pack::unpack)
         }
     };
     (@method_fn [$($doc:literal)*] $row:ident $name:ident $first:ident $fty:ident ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* } $ret:ty) => {
         $(#[doc = $doc])* #[track_caller] #[allow(clippy::too_many_arguments)]
         pub fn $name($first: param_ty!($fty), $($arg: param_ty!($ty),)* $($karg: param_ty!($kty),)*) -> $crate::Result<$ret> {
-            let args = ::smallvec::smallvec![param_value!($fty, $first), $(param_value!($ty, $arg),)* $(param_value!($kty, $karg),)* $(param_value!($dty, $ddef),)*];
+            let args = [param_value!($fty, $first), $(param_value!($ty, $arg),)* $(param_value!($kty, $karg),)* $(param_value!($dty, $ddef),)*];
             $crate::op::dispatch(&rows::$row, args).map($crate::op::Pack::unpack)
         }
     };
@@ -177,7 +177,7 @@ macro_rules! ops {
     (@inplace $row:ident ($inplace:ident) ($($arg:ident $ty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* }) => {
         #[doc = concat!("In-place form of [`Tensor::", stringify!($row), "`]; gives the same tensor back.")] #[track_caller]
         pub fn $inplace(&self, $($arg: param_ty!($ty),)*) -> $crate::Result<Tensor> {
-            let args = ::smallvec::smallvec![$crate::op::Value::Tensor(self.clone()), $(param_value!($ty, $arg),)* $(param_value!($dty, $ddef),)*];
+            let args = [$crate::op::Value::Tensor(self.clone()), $(param_value!($ty, $arg),)* $(param_value!($dty, $ddef),)*];
             $crate::op::dispatch_inplace(&rows::$row, args)
         }
     };

@@ -19,7 +19,8 @@ pub struct PointRow {
     pub name: &'static str,
     /// Names of its operands; one called `condition` holds truth values.
     pub operands: &'static [&'static str],
-    defaults: fn() -> Vec<Number>,
+    make_defaults: fn() -> Vec<Number>,
+    defaults: OnceLock<Vec<Number>>,
     /// How the result's dtype follows from the operands.
     pub rule: Rule,
     /// What it does not take.
@@ -33,9 +34,9 @@ pub struct PointRow {
 }
 
 /// A call that is ready to run.
-pub(crate) struct Prepared {
-    pub program: Arc<Program>,
-    pub tensors: SmallVec<[Tensor; 3]>,
+pub(crate) struct Prepared<'a> {
+    pub program: &'static Arc<Program>,
+    pub tensors: SmallVec<[&'a Tensor; 3]>,
     pub params: SmallVec<[Number; 4]>,
     /// The dtype to compute in.
     pub common: DType,
@@ -58,7 +59,8 @@ impl PointRow {
         PointRow {
             name,
             operands,
-            defaults,
+            make_defaults: defaults,
+            defaults: OnceLock::new(),
             rule,
             refuses,
             build,
@@ -66,6 +68,11 @@ impl PointRow {
             grad,
             programs: [const { OnceLock::new() }; 16],
         }
+    }
+
+    /// The values its parameters have unless given.
+    fn defaults(&self) -> &[Number] {
+        self.defaults.get_or_init(self.make_defaults)
     }
 
     /// The sorts of the operands.
@@ -77,30 +84,31 @@ impl PointRow {
     ///
     /// # Errors
     /// Only for a formula that cannot compile; a test builds every row.
-    pub fn program(&self, bound: usize, plain: bool) -> Result<Arc<Program>> {
+    pub fn program(&'static self, bound: usize, plain: bool) -> Result<&'static Arc<Program>> {
         let slot = &self.programs[bound & 7 | usize::from(plain) << 3];
         if let Some(p) = slot.get() {
-            return Ok(p.clone());
+            return Ok(p);
         }
         let build = if plain { self.plain.unwrap_or(self.build) } else { self.build };
-        let mut program = trace_bound(&self.sorts(), (self.defaults)().len(), bound as u64, build)?;
+        let mut program = trace_bound(&self.sorts(), self.defaults().len(), bound as u64, build)?;
         if let Some(rule) = self.grad {
             program = program.with_grad(rule);
         }
-        Ok(slot.get_or_init(|| Arc::new(program)).clone())
+        Ok(slot.get_or_init(|| Arc::new(program)))
     }
 
-    fn prepare(&self, operands: &[Operand], params: &[Number]) -> Result<Prepared> {
+    fn prepare<'a>(&'static self, operands: &'a [Operand], params: &[Number]) -> Result<Prepared<'a>> {
         let promoted = match self.operands.first() {
             Some(&"condition") => result_type(operands.get(1..).unwrap_or(&[])),
             _ => result_type(operands),
         };
         let (common, result) = self.rule.apply(promoted.map_err(|e| e.in_op(self.name))?);
         check_accepts(self.name, self.refuses, common)?;
-        let (mut bound, mut tensors, mut numbers) = (0usize, SmallVec::new(), SmallVec::<[Number; 2]>::new());
+        let (mut bound, mut tensors, mut numbers) =
+            (0usize, SmallVec::<[&Tensor; 3]>::new(), SmallVec::<[Number; 2]>::new());
         for (k, operand) in operands.iter().enumerate() {
             match operand {
-                Operand::Tensor(t) => tensors.push(t.clone()),
+                Operand::Tensor(t) => tensors.push(t),
                 Operand::Number(n) => {
                     bound |= 1 << k;
                     numbers.push(fit_number(self.rule, *n, common));
@@ -108,7 +116,7 @@ impl PointRow {
             }
         }
         if self.operands.first() == Some(&"condition") {
-            let dtype = tensors.first().map(Tensor::dtype);
+            let dtype = tensors.first().map(|t| t.dtype());
             ensure!(
                 bound & 1 == 0 && dtype == Some(DType::Bool),
                 Runtime,
@@ -117,10 +125,10 @@ impl PointRow {
             );
         }
         self.check_values(operands, common)?;
-        exec::common_device(self.name, tensors.iter().filter(|t: &&Tensor| t.dim() > 0))?;
+        exec::common_device(self.name, tensors.iter().copied().filter(|t| t.dim() > 0))?;
         let mut all: SmallVec<[Number; 4]> =
             params.iter().map(|p| fit_number(self.rule, *p, common)).collect();
-        let plain = self.plain.is_some() && (params.is_empty() || params == (self.defaults)());
+        let plain = self.plain.is_some() && (params.is_empty() || params == self.defaults());
         all.extend(numbers);
         Ok(Prepared { program: self.program(bound, plain)?, tensors, params: all, common, result })
     }
@@ -163,7 +171,11 @@ impl PointRow {
 
 /// Layout of a new result: torch's rule for element-wise outputs (contract 1e).
 fn result_layout(op: &'static str, operands: &[Operand]) -> Result<Layout> {
-    if let [Operand::Tensor(t)] = operands {
+    // Usual cases first: nothing is broadcast, and nothing lies in an order of its own.
+    if let [Operand::Tensor(t), rest @ ..] = operands
+        && rest.iter().all(|o| matches!(o, Operand::Tensor(u) if u.shape() == t.shape() && u.is_contiguous()))
+        && t.is_contiguous()
+    {
         return t.like_layout();
     }
     let parts: SmallVec<[(&[usize], &[isize]); 3]> = operands
@@ -195,14 +207,15 @@ pub fn pointwise(row: &PointRowRef, operands: &[Operand], params: &[Number]) -> 
         .iter()
         .find(|t| t.dim() > 0)
         .or(call.tensors.first())
-        .map_or(crate::Device::CPU, Tensor::device);
+        .map_or(crate::Device::CPU, |t| t.device());
     let out = Tensor::alloc(layout, call.result, device)?;
-    let ins = on_device(&call.tensors, device)?;
-    exec::map(row.name, &call.program, &call.params, compute_type(call.common), &[&out], &refs(&ins))?;
+    let moved = moved(&call.tensors, device)?;
+    let ins = refs(&call.tensors, &moved);
+    exec::map(row.name, call.program, &call.params, compute_type(call.common), &[&out], &ins)?;
     if call.result.is_differentiable() {
         grad::record_program(
             row.name,
-            &call.program,
+            call.program,
             &ins,
             &call.params,
             call.common,
@@ -212,22 +225,23 @@ pub fn pointwise(row: &PointRowRef, operands: &[Operand], params: &[Number]) -> 
     Ok(out)
 }
 
-/// 0-d operands may come from another device; they are moved.
-fn on_device(tensors: &[Tensor], device: crate::Device) -> Result<SmallVec<[Tensor; 3]>> {
-    tensors
-        .iter()
-        .map(|t| {
-            if t.device() == device {
-                Ok(t.clone())
-            } else {
-                exec::to_device(t, device, "a 0-d operand lives elsewhere")
-            }
-        })
-        .collect()
+/// 0-d operands may come from another device; then all are moved. Usually there is nothing to do.
+fn moved(tensors: &[&Tensor], device: crate::Device) -> Result<Option<SmallVec<[Tensor; 3]>>> {
+    if tensors.iter().all(|t| t.device() == device) {
+        return Ok(None);
+    }
+    let home = |t: &&Tensor| match t.device() == device {
+        true => Ok((*t).clone()),
+        false => exec::to_device(t, device, "a 0-d operand lives elsewhere"),
+    };
+    tensors.iter().map(home).collect::<Result<_>>().map(Some)
 }
 
-fn refs(tensors: &[Tensor]) -> SmallVec<[&Tensor; 3]> {
-    tensors.iter().collect()
+fn refs<'a>(tensors: &[&'a Tensor], moved: &'a Option<SmallVec<[Tensor; 3]>>) -> SmallVec<[&'a Tensor; 3]> {
+    match moved {
+        Some(moved) => moved.iter().collect(),
+        None => SmallVec::from_slice(tensors),
+    }
 }
 
 /// Runs a pointwise row into its first operand.
@@ -243,8 +257,9 @@ pub fn pointwise_inplace(
     grad::check_inplace(row.name, target)?;
     let call = row.prepare(operands, params)?;
     check_castable(row.name, call.result, target.dtype())?;
-    let ins = on_device(&call.tensors, target.device())?;
-    let shapes: SmallVec<[&[usize]; 3]> = ins.iter().map(Tensor::shape).collect();
+    let moved = moved(&call.tensors, target.device())?;
+    let ins = refs(&call.tensors, &moved);
+    let shapes: SmallVec<[&[usize]; 3]> = ins.iter().map(|t| t.shape()).collect();
     let shape = broadcast_shapes(row.name, &shapes)?;
     ensure!(
         shape.as_slice() == target.shape(),
@@ -253,11 +268,11 @@ pub fn pointwise_inplace(
         "the result has shape {shape:?} and does not fit into the tensor of shape {:?} it should replace",
         target.shape()
     );
-    exec::check_overlap(row.name, target, &refs(&ins))?;
-    let history = grad::begin_inplace(row.name, &call.program, target, &ins)?;
-    exec::map(row.name, &call.program, &call.params, compute_type(call.common), &[target], &refs(&ins))?;
+    exec::check_overlap(row.name, target, &ins)?;
+    let history = grad::begin_inplace(row.name, call.program, target, &ins)?;
+    exec::map(row.name, call.program, &call.params, compute_type(call.common), &[target], &ins)?;
     target.version_counter().bump();
-    grad::finish_inplace(row.name, history, &call.program, &call.params, call.common, target)?;
+    grad::finish_inplace(row.name, history, &call.params, call.common, target)?;
     Ok(target.clone())
 }
 
@@ -273,7 +288,7 @@ pub fn pointwise_out(
     let _site = SiteGuard::enter(row.name);
     let call = row.prepare(operands, params)?;
     check_castable(row.name, call.result, out.dtype())?;
-    grad::check_out(row.name, out, call.tensors.iter())?;
+    grad::check_out(row.name, out, call.tensors.iter().copied())?;
     let layout = result_layout(row.name, operands)?;
     ensure!(
         layout.shape() == out.shape(),
@@ -283,9 +298,10 @@ pub fn pointwise_out(
         layout.shape(),
         out.shape()
     );
-    let ins = on_device(&call.tensors, out.device())?;
-    exec::check_overlap(row.name, out, &refs(&ins))?;
-    exec::map(row.name, &call.program, &call.params, compute_type(call.common), &[out], &refs(&ins))?;
+    let moved = moved(&call.tensors, out.device())?;
+    let ins = refs(&call.tensors, &moved);
+    exec::check_overlap(row.name, out, &ins)?;
+    exec::map(row.name, call.program, &call.params, compute_type(call.common), &[out], &ins)?;
     out.version_counter().bump();
     Ok(out.clone())
 }
@@ -314,9 +330,16 @@ pub(crate) fn run_program(
         params,
         compute_type(common),
         &outs.iter().collect::<SmallVec<[&Tensor; 2]>>(),
-        &refs(ins),
+        &ins.iter().collect::<SmallVec<[&Tensor; 3]>>(),
     )?;
-    grad::record_program(op, program, ins, params, common, &outs)?;
+    grad::record_program(
+        op,
+        program,
+        &ins.iter().collect::<SmallVec<[&Tensor; 3]>>(),
+        params,
+        common,
+        &outs,
+    )?;
     Ok(outs)
 }
 

@@ -1,6 +1,6 @@
 //! Sample calls of the convolution rows.
 
-use crate::op::{Sample, Size, Value, samples};
+use crate::op::{Sample, Value, samples};
 
 pub(super) fn no_samples() -> Vec<Sample> {
     Vec::new()
