@@ -82,7 +82,7 @@ impl Number {
     pub fn to_u64(self) -> u64 {
         match self {
             Number::UInt(u) => u,
-            Number::Float(x) if x >= 9.223_372_036_854_776e18 => x as u64,
+            Number::Float(x) | Number::Complex(x, _) if x >= 9.223_372_036_854_776e18 => x as u64,
             other => other.to_i64() as u64,
         }
     }
@@ -191,6 +191,15 @@ mod tests {
     fn integers_wrap() {
         assert_eq!(Number::Int(1 << 32 | 5).cast(DType::I32), Number::Int(5));
         assert_eq!(Number::UInt(u64::MAX).cast(DType::I8), Number::Int(-1));
+        assert_eq!(Number::Int(-1).cast(DType::U64), Number::UInt(u64::MAX));
+    }
+
+    #[test]
+    fn large_floats_fit_unsigned_integers_whatever_their_imaginary_part() {
+        let x = 2f64.powi(63) * 1.5;
+        for n in [Number::Float(x), Number::Complex(x, 1.0)] {
+            assert_eq!(n.cast(DType::U64), Number::UInt(3 << 62));
+        }
     }
 
     #[test]
