@@ -61,7 +61,7 @@ pub struct Reduce<'a> {
     pub op: ReduceOp,
     /// The type to compute and accumulate in.
     pub ctype: CType,
-    /// Applied to the inputs first; `None` means the single input as it is.
+    /// Applied to the inputs first; `None` means the single input as it is. Not given for ArgMax and ArgMin.
     pub pre: Option<Stage<'a>>,
     /// Applied to each combined value; one input. Not given for ArgMax and ArgMin.
     pub post: Option<Stage<'a>>,

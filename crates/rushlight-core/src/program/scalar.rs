@@ -46,6 +46,16 @@ impl Scalar {
         let n = value.into();
         record(|_| Node::Literal(n))
     }
+    /// An opcode by name; the functions and operators are shorter. Missing operands count as 0, those
+    /// beyond the opcode's are not looked at.
+    #[must_use]
+    pub fn of(op: Opcode, args: &[Scalar]) -> Scalar {
+        let mut operands = [None; 3];
+        for (k, operand) in operands.iter_mut().enumerate().take(op.inputs().len()) {
+            *operand = Some(args.get(k).copied().unwrap_or_else(|| Scalar::number(0i64)));
+        }
+        apply(op, operands)
+    }
     pub(super) fn unary(self, op: Opcode) -> Scalar {
         apply(op, [Some(self), None, None])
     }
