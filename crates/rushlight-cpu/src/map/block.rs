@@ -46,6 +46,8 @@ pub(crate) struct Plan<'a> {
     outs: SmallVec<[Port; 2]>,
     ins: SmallVec<[Port; 4]>,
     steps: SmallVec<[Ready<'a>; 4]>,
+    /// Makes numbers of a truth value that is the first result, for those who go on computing.
+    widen: Option<Mover>,
 }
 
 thread_local! {
@@ -89,6 +91,10 @@ impl<'a> Plan<'a> {
             outs: outs.zip(program.outputs()).map(|(d, (_, sort))| port(d, *sort, true)).collect(),
             ins: ins.zip(program.inputs()).map(|(d, sort)| port(d, *sort, false)).collect(),
             steps,
+            widen: match program.outputs() {
+                [(_, Sort::Truth), ..] if ctype != CType::Bool => Some(loader(DType::Bool, ctype)),
+                _ => None,
+            },
         })
     }
 
@@ -97,10 +103,14 @@ impl<'a> Plan<'a> {
         self.steps.len()
     }
 
+    /// Values of a block that are kept at once.
+    fn slots(&self) -> usize {
+        self.ins.len() + self.program.registers() + self.params.len() + self.program.literals().len()
+    }
+
     /// Runs `f` with scratch at hand.
     pub(crate) fn with_block<R>(&self, f: impl FnOnce(&mut Block<'_, '_>) -> R) -> R {
-        let slots =
-            self.ins.len() + self.program.registers() + self.params.len() + self.program.literals().len();
+        let slots = self.slots() + usize::from(self.widen.is_some());
         let slot = BLOCK * ctype_size(self.ctype);
         let mut lines = SCRATCH.with_borrow_mut(std::mem::take);
         let need = (slots * slot).div_ceil(64);
@@ -289,10 +299,17 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Evaluates a program of one output on dense inputs of the compute type; gives where the result is.
+    /// Evaluates a program of one output on dense inputs of the compute type; gives where the result
+    /// is, in the compute type too.
     pub(crate) fn evaluate(&mut self, inputs: &[*const u8], n: usize) -> *const u8 {
         self.compute(inputs, None, n);
-        self.source(self.plan.program.outputs()[0].0, inputs)
+        let result = self.source(self.plan.program.outputs()[0].0, inputs);
+        let Some(widen) = self.plan.widen else { return result };
+        let scratch = self.at(self.plan.slots());
+        // SAFETY: the result is n truth values, and a block with `widen` has one more slot of BLOCK
+        // values after all others.
+        unsafe { widen(Move::row(scratch, result.cast_mut(), 1, n)) };
+        scratch
     }
 
     /// The program's one result over `n` (at most BLOCK) elements that lie densely from `at` on.

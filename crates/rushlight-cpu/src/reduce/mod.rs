@@ -12,7 +12,7 @@ use crate::load_store::{Move, ctype_size, storer};
 use crate::map::Plan;
 use crate::pool;
 use rushlight_core::backend::{Reduce, ReduceOp, Stage};
-use rushlight_core::layout::{Layout, Nest};
+use rushlight_core::layout::Nest;
 use rushlight_core::program::{Program, Sort, trace};
 use rushlight_core::{CType, Result};
 use smallvec::SmallVec;
@@ -20,15 +20,33 @@ use std::sync::LazyLock;
 
 static IDENTITY: LazyLock<Option<Program>> = LazyLock::new(|| trace(&[Sort::Num], 0, |x| vec![x[0]]).ok());
 
-/// The layout of the kept axes (reduced ones have size 1) and of the reduced ones.
-fn split(shape: &[usize], strides: &[isize], axes: u64) -> Result<(Layout, Layout)> {
-    let (mut kept, mut reduced) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
-    for (d, (n, s)) in shape.iter().zip(strides).enumerate() {
-        let side = if axes >> d & 1 == 1 { &mut reduced } else { &mut kept };
-        side.0.push(*n);
-        side.1.push(*s);
+/// Some of the axes of an operand. Not a layout: with strides that point backwards the first element
+/// is not the lowest, and only the operand as a whole is known to stay inside its storage.
+struct Part {
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+}
+
+impl Part {
+    fn shape(&self) -> &[usize] {
+        &self.shape
     }
-    Ok((Layout::new(&kept.0[..], &kept.1[..], 0)?, Layout::new(&reduced.0[..], &reduced.1[..], 0)?))
+    fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+    fn numel(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// The kept axes and the reduced ones.
+fn split(shape: &[usize], strides: &[isize], axes: u64) -> (Part, Part) {
+    let part = |reduced: u64| {
+        let of = (0..shape.len()).filter(|d| axes >> d & 1 == reduced);
+        let (shape, strides) = of.map(|d| (shape[d], strides[d])).unzip();
+        Part { shape, strides }
+    };
+    (part(0), part(1))
 }
 
 pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
@@ -44,9 +62,8 @@ pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
         Plan::new(pre.program, pre.params, ctype, std::iter::empty(), call.ins.iter().map(|i| i.dtype()))?;
     let last = Plan::new(post.program, post.params, ctype, std::iter::empty(), std::iter::empty())?;
     let shape = call.ins[0].layout().shape();
-    let splits: Result<Vec<(Layout, Layout)>> =
+    let splits: Vec<(Part, Part)> =
         call.ins.iter().map(|i| split(shape, i.layout().strides(), call.axes)).collect();
-    let splits = splits?;
     let out_strides: Vec<isize> = call
         .out
         .layout()
