@@ -27,13 +27,13 @@ pub(super) fn apply(op: Opcode, x: C, y: C) -> Option<Val> {
         O::Log1p => (x + C::ONE).ln(),
         O::Sin => x.sin(),
         O::Cos => x.cos(),
-        O::Tan => x.tan(),
+        O::Tan => -C::I * tanh(C::I * x),
         O::Asin => x.asin(),
         O::Acos => x.acos(),
         O::Atan => x.atan(),
         O::Sinh => x.sinh(),
         O::Cosh => x.cosh(),
-        O::Tanh => x.tanh(),
+        O::Tanh => tanh(x),
         O::Asinh => x.asinh(),
         O::Acosh => x.acosh(),
         O::Atanh => x.atanh(),
@@ -50,6 +50,15 @@ pub(super) fn apply(op: Opcode, x: C, y: C) -> Option<Val> {
         _ => return None,
     };
     Some(Val::C128(number))
+}
+
+/// Far out only the leading exponentials are left, and their quotient would overflow.
+fn tanh(x: C) -> C {
+    if x.re.abs() > 20.0 {
+        C::new(1f64.copysign(x.re), 4.0 * x.im.sin() * x.im.cos() * (-2.0 * x.re.abs()).exp())
+    } else {
+        x.tanh()
+    }
 }
 
 fn power(x: C, y: C) -> C {
@@ -83,6 +92,9 @@ mod tests {
             apply(Opcode::Pow, C::new(2.0, 0.0), x).map(|v| v.number().to_complex()).unwrap(),
         );
         near(apply(Opcode::Sqrt, C::new(-4.0, 0.0), y), C::new(0.0, 2.0));
+        near(apply(Opcode::Tan, x, x), x.tan());
+        near(apply(Opcode::Tanh, C::new(-800.0, 1.0), y), C::new(-1.0, 0.0));
+        near(apply(Opcode::Tanh, C::new(20.1, 1.0), y), C::new(20.1, 1.0).tanh());
         assert_eq!(apply(Opcode::Lt, x, y), None);
         assert_eq!(apply(Opcode::Eq, x, x), Some(Val::Bool(true)));
     }

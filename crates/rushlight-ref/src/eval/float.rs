@@ -105,7 +105,7 @@ fn function(op: Opcode, x: f64, y: f64) -> Option<f64> {
         O::Sinh => x.sinh(),
         O::Cosh => x.cosh(),
         O::Tanh => x.tanh(),
-        O::Asinh => x.asinh(),
+        O::Asinh => asinh(x),
         O::Acosh => acosh(x),
         O::Atanh => x.atanh(),
         // Either form overflows on the other side.
@@ -117,6 +117,11 @@ fn function(op: Opcode, x: f64, y: f64) -> Option<f64> {
         O::Atan2 => x.atan2(y),
         _ => return None,
     })
+}
+
+/// The square in the logarithm's argument would overflow.
+fn asinh(x: f64) -> f64 {
+    if x.abs() > 1e8 { (x.abs().ln() + std::f64::consts::LN_2).copysign(x) } else { x.asinh() }
 }
 
 /// Exact near 1, where the logarithm of what is left of rounding would not be.
@@ -195,6 +200,14 @@ mod tests {
         assert!((acosh(1.0 + t) / ((2.0 * t).sqrt() * (1.0 - t / 12.0)) - 1.0).abs() < 1e-15);
         assert!(acosh(0.5).is_nan() && acosh(-3.0).is_nan() && acosh(f64::NAN).is_nan());
         assert_eq!(acosh(f64::INFINITY), f64::INFINITY);
+    }
+
+    #[test]
+    fn inverse_hyperbolic_sine() {
+        assert!((asinh(-1e308) + 709.889_355_822_726).abs() < 1e-12);
+        assert!((asinh(1e8) - asinh(1.000_000_01e8)).abs() < 2e-8);
+        assert_eq!((asinh(f64::INFINITY), asinh(1e-300)), (f64::INFINITY, 1e-300));
+        assert!(asinh(-0.0).is_sign_negative() && asinh(f64::NAN).is_nan());
     }
 
     #[test]
