@@ -197,6 +197,16 @@ two! {
     Atan2 f64 => f64 = |a, b| a.atan2(b);
 }
 
+/// The quotient of exponentials overflows far out, where only their leading terms are left.
+fn tanh(z: Complex<f64>) -> Complex<f64> {
+    if z.re.abs() > 20.0 {
+        let rest = 4.0 * (-2.0 * z.re.abs()).exp();
+        Complex::new(1f64.copysign(z.re), z.im.sin() * z.im.cos() * rest)
+    } else {
+        z.tanh()
+    }
+}
+
 fn pair(z: Complex<f64>) -> Complex<f32> {
     Complex::new(z.re as f32, z.im as f32)
 }
@@ -215,6 +225,7 @@ fn power(x: Complex<f64>, y: Complex<f64>) -> Complex<f64> {
 }
 
 const ONE: Complex<f64> = Complex::new(1.0, 0.0);
+const IMAGINARY: Complex<f64> = Complex::new(0.0, 1.0);
 
 macro_rules! complex {
     ($t:ty, $up:expr, $down:expr) => {
@@ -231,13 +242,13 @@ macro_rules! complex {
             Log1p |z| (z + ONE).ln();
             Sin |z| z.sin();
             Cos |z| z.cos();
-            Tan |z| z.tan();
+            Tan |z| -IMAGINARY * tanh(IMAGINARY * z);
             Asin |z| z.asin();
             Acos |z| z.acos();
             Atan |z| z.atan();
             Sinh |z| z.sinh();
             Cosh |z| z.cosh();
-            Tanh |z| z.tanh();
+            Tanh |z| tanh(z);
             Asinh |z| z.asinh();
             Acosh |z| z.acosh();
             Atanh |z| z.atanh();
