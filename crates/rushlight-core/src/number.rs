@@ -119,8 +119,8 @@ impl Number {
             DType::I16 => Number::Int(self.to_i32() as i16 as i64),
             DType::I32 => Number::Int(self.to_i32().into()),
             DType::I64 => Number::Int(self.to_i64()),
-            DType::F16 => Number::Float(half::f16::from_f64(self.to_f64()).to_f64()),
-            DType::BF16 => Number::Float(half::bf16::from_f64(self.to_f64()).to_f64()),
+            DType::F16 => Number::Float(half::f16::from_f32(odd_single(self.to_f64())).into()),
+            DType::BF16 => Number::Float(half::bf16::from_f32(odd_single(self.to_f64())).into()),
             DType::F32 => Number::Float(self.to_f32().into()),
             DType::F64 => Number::Float(self.to_f64()),
             DType::C64 => {
@@ -148,6 +148,18 @@ pub fn float_to_i64(x: f64) -> i64 {
 pub fn float_to_i32(x: f64) -> i32 {
     let cut = x.trunc();
     if (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&cut) { cut as i32 } else { i32::MIN }
+}
+
+/// A single that rounds to the same half as `x`: what does not fit is cut and the last bit set, so
+/// that no tie arises and none is lost. The crate `half` itself cuts off the low bits of a double.
+fn odd_single(x: f64) -> f32 {
+    let near = x as f32;
+    let wide = f64::from(near);
+    if wide == x || x.is_nan() {
+        return near;
+    }
+    let cut = near.to_bits() - u32::from(wide.abs() > x.abs());
+    f32::from_bits(cut | 1)
 }
 
 macro_rules! number_from {
@@ -185,6 +197,25 @@ mod tests {
         assert_eq!(Number::Float(300.7).cast(DType::U8), Number::Int(44));
         assert_eq!(Number::Float(-1.5).cast(DType::U8), Number::Int(255));
         assert_eq!(Number::Float(3e9).cast(DType::U32), Number::Int(3_000_000_000));
+    }
+
+    #[test]
+    fn halves_are_rounded_once() {
+        let half = |x: f64, dtype| Number::Float(x).cast(dtype).to_f64();
+        for (dtype, unit) in [(DType::BF16, 2f64.powi(-7)), (DType::F16, 2f64.powi(-10))] {
+            let tie = 1.0 + unit / 2.0;
+            assert_eq!(half(tie, dtype), 1.0);
+            for above in [2f64.powi(-23), 2f64.powi(-40), 2f64.powi(-52)] {
+                assert_eq!(half(tie + above, dtype), 1.0 + unit, "{dtype} {above:e}");
+                assert_eq!(half(-tie - above, dtype), -1.0 - unit, "{dtype} {above:e}");
+                assert_eq!(half(tie + unit - above, dtype), 1.0 + unit, "{dtype} {above:e}");
+            }
+            assert_eq!(half(1e300, dtype), f64::INFINITY);
+            assert!(half(-1e-300, dtype) == 0.0 && half(-1e-300, dtype).is_sign_negative());
+            assert!(half(f64::NAN, dtype).is_nan());
+        }
+        assert_eq!(half(65519.99, DType::F16), 65504.0);
+        assert_eq!(half(65520.0, DType::F16), f64::INFINITY);
     }
 
     #[test]
