@@ -9,8 +9,10 @@ use crate::pool;
 use rushlight_core::layout::Nest;
 use rushlight_core::mem::{Span, SpanMut};
 
-/// Side of a tile: 32 rows of 32 four-byte elements are 4 KiB, well inside L1 with both sides.
-const TILE: usize = 32;
+/// Side of a tile: at least a cache line of elements, so that no line is touched by two tiles.
+const fn side(size: usize) -> usize {
+    if size < 4 { 64 / size } else { 16 }
+}
 
 /// Copies when both sides have one dtype; says whether it did.
 pub(crate) fn run(out: &SpanMut<'_>, input: &Span<'_>) -> bool {
@@ -95,7 +97,74 @@ impl<T: Copy> Kernel<Plane> for Move<T> {
     }
 }
 
+/// A whole tile that is dense along its rows in the target and along its columns in the source.
+///
+/// Lines are read whole, turned in a buffer and written whole: where strides are powers of two, the
+/// lines of a tile fall into one set of the cache and would push each other out.
+struct Turn<T, const N: usize>(std::marker::PhantomData<T>);
+
+impl<T: Copy + Default, const N: usize> Kernel<Plane> for Turn<T, N> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(p: Plane) {
+        let (dst, src) = (p.dst.cast::<T>(), p.src.cast_const().cast::<T>());
+        let (mut a, mut b) = ([[T::default(); N]; N], [[T::default(); N]; N]);
+        for (r, line) in a.iter_mut().enumerate() {
+            let from = src.wrapping_offset(r as isize * p.src_strides[0]);
+            // SAFETY: the caller promises N rows of N dense elements in the source.
+            unsafe {
+                std::ptr::copy_nonoverlapping(from.cast::<u8>(), line.as_mut_ptr().cast(), N * size_of::<T>())
+            };
+        }
+        // Zipping the upper with the lower half of the rows, log2(N) times, turns the square.
+        let mut width = 1;
+        while width < N {
+            for i in 0..N / 2 {
+                for j in 0..N / 2 {
+                    b[2 * i][2 * j] = a[i][j];
+                    b[2 * i][2 * j + 1] = a[i + N / 2][j];
+                }
+                for j in 0..N / 2 {
+                    b[2 * i + 1][2 * j] = a[i][j + N / 2];
+                    b[2 * i + 1][2 * j + 1] = a[i + N / 2][j + N / 2];
+                }
+            }
+            std::mem::swap(&mut a, &mut b);
+            width *= 2;
+        }
+        for (c, line) in a.iter().enumerate() {
+            let to = dst.wrapping_offset(c as isize * p.dst_strides[1]);
+            // SAFETY: the caller promises N rows of N dense elements in the target.
+            unsafe {
+                std::ptr::copy_nonoverlapping(line.as_ptr().cast::<u8>(), to.cast(), N * size_of::<T>())
+            };
+        }
+    }
+}
+
 impl Plane {
+    /// Copies a tile of [`side`] by side, or a part of one at the border.
+    ///
+    /// # Safety
+    /// As [`Plane::copy`].
+    unsafe fn tile(self, size: usize) {
+        let whole = self.rows == side(size) && self.columns == self.rows;
+        // SAFETY: passed on; the tile is whole and dense on both sides where it is turned.
+        unsafe {
+            match size {
+                1 if whole && self.turns() => dispatch::<Turn<u8, { side(1) }>, Plane>(self),
+                2 if whole && self.turns() => dispatch::<Turn<u16, { side(2) }>, Plane>(self),
+                4 if whole && self.turns() => dispatch::<Turn<u32, { side(4) }>, Plane>(self),
+                8 if whole && self.turns() => dispatch::<Turn<u64, { side(8) }>, Plane>(self),
+                16 if whole && self.turns() => dispatch::<Turn<u128, { side(16) }>, Plane>(self),
+                _ => self.copy(size),
+            }
+        }
+    }
+
+    fn turns(&self) -> bool {
+        self.dst_strides[0] == 1 && self.src_strides[1] == 1
+    }
+
     /// # Safety
     /// The rectangle lies inside both operands, and they do not overlap.
     unsafe fn copy(self, size: usize) {
@@ -120,8 +189,9 @@ fn tiles(nest: &Nest, d: usize, dst: Ptr, src: Ptr, size: usize) {
     let (row, column) = (nest.dim_strides(d), nest.dim_strides(last));
     let others: Vec<usize> = (0..last).filter(|k| *k != d).collect();
     let planes: usize = others.iter().map(|k| dims[*k]).product();
-    let bands = rows.div_ceil(TILE);
-    let per_task = (pool::GRAIN / (TILE * columns).max(1)).max(1);
+    let side = side(size);
+    let bands = rows.div_ceil(side);
+    let per_task = (pool::GRAIN / (side * columns).max(1)).max(1);
     pool::parallel_for(planes * bands, per_task, |range| {
         for task in range {
             let (mut plane, band) = (task / bands, task % bands);
@@ -132,23 +202,84 @@ fn tiles(nest: &Nest, d: usize, dst: Ptr, src: Ptr, size: usize) {
                 at[0] += i * nest.dim_strides(*k)[0];
                 at[1] += i * nest.dim_strides(*k)[1];
             }
-            let first = band * TILE;
-            let height = TILE.min(rows - first);
-            for c in (0..columns).step_by(TILE) {
-                let start = |side: usize| at[side] + first as isize * row[side] + c as isize * column[side];
+            let first = band * side;
+            let height = side.min(rows - first);
+            for c in (0..columns).step_by(side) {
+                let start = |k: usize| at[k] + first as isize * row[k] + c as isize * column[k];
                 let plane = Plane {
                     dst: dst.offset(start(0)),
                     src: src.offset(start(1)),
-                    rows: TILE.min(columns - c),
+                    rows: side.min(columns - c),
                     columns: height,
-                    // The source is read densely; writes go to TILE lines that stay in L1.
+                    // The source is read densely.
                     dst_strides: [column[0], row[0]],
                     src_strides: [column[1], row[1]],
                 };
                 // SAFETY: the tile lies inside both operands (its borders are cut to their sizes),
                 // and they are in different storages.
-                unsafe { plane.copy(size) }
+                unsafe { plane.tile(size) }
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::CpuBackend;
+    use rushlight_core::backend::{Backend, Map};
+    use rushlight_core::mem::{Place, Storage, with_bytes, with_bytes_mut, with_plan};
+    use rushlight_core::program::{Sort, trace};
+    use rushlight_core::{DType, Device, Layout};
+
+    /// Copies between two layouts of one shape, and compares bytes with what the strides say.
+    fn check(shape: &[usize], dst: (&[isize], usize), src: (&[isize], usize), dtype: DType) {
+        let layout = |(strides, offset): (&[isize], usize)| Layout::new(shape, strides, offset).unwrap();
+        let (to, from, size) = (layout(dst), layout(src), dtype.size());
+        let input = Storage::zeroed(from.storage_elements() * size, Device::CPU).unwrap();
+        let output = Storage::zeroed(to.storage_elements() * size, Device::CPU).unwrap();
+        with_bytes_mut("test", &input, |b| {
+            b.iter_mut().enumerate().for_each(|(i, b)| *b = (i * 31 + i / 251) as u8 & 1)
+        })
+        .unwrap();
+        let program = trace(&[Sort::Num], 0, |x| vec![x[0]]).unwrap();
+        let place = |storage, layout| Place { storage, layout, dtype };
+        with_plan("test", &[place(&output, &to)], &[place(&input, &from)], |outs, ins| {
+            CpuBackend.map(&Map { program: &program, params: &[], ctype: dtype.ctype(), outs, ins })
+        })
+        .unwrap();
+        let given = with_bytes("test", &input, <[u8]>::to_vec).unwrap();
+        let got = with_bytes("test", &output, <[u8]>::to_vec).unwrap();
+        let mut want = vec![0; got.len()];
+        for i in 0..to.numel() {
+            let (mut left, mut a, mut b) = (i, to.offset() as isize, from.offset() as isize);
+            for d in (0..shape.len()).rev() {
+                a += (left % shape[d]) as isize * to.strides()[d];
+                b += (left % shape[d]) as isize * from.strides()[d];
+                left /= shape[d];
+            }
+            let (a, b) = (a as usize * size, b as usize * size);
+            want[a..a + size].copy_from_slice(&given[b..b + size]);
+        }
+        assert!(got == want, "{dtype} {shape:?} {src:?} to {dst:?}");
+    }
+
+    #[test]
+    fn transposes_move_every_element() {
+        for dtype in [DType::U8, DType::F16, DType::F32, DType::F64, DType::C128] {
+            for (m, n) in [(8, 8), (16, 16), (64, 64), (70, 130), (129, 33), (9, 200)] {
+                let (r, c) = (m as isize, n as isize);
+                check(&[m, n], (&[c, 1], 0), (&[1, r], 0), dtype);
+                check(&[m, n], (&[1, r], 0), (&[c, 1], 0), dtype);
+                check(&[m, n], (&[c + 3, 1], 2), (&[1, r + 5], 1), dtype);
+                check(&[m, n], (&[2 * c, 2], 1), (&[1, r], 0), dtype);
+                // Flipped along the one or the other side.
+                check(&[m, n], (&[c, 1], 0), (&[-1, r], m - 1), dtype);
+                check(&[m, n], (&[c, 1], 0), (&[1, -r], (n - 1) * m), dtype);
+                check(&[m, n], (&[c, 1], 0), (&[-c, -1], m * n - 1), dtype);
+            }
+            check(&[3, 40, 20], (&[800, 20, 1], 0), (&[1, 3, 120], 0), dtype);
+            check(&[20, 3, 40], (&[120, 40, 1], 0), (&[1, 800, 20], 0), dtype);
+            check(&[5, 6, 7], (&[42, 7, 1], 0), (&[0, 0, 0], 0), dtype);
+        }
+    }
 }

@@ -65,7 +65,7 @@ pub(super) fn run(call: &Map<'_>, n: usize) -> Result<bool> {
             (Src::Reg(_), _) => return Ok(false),
         };
     }
-    if !out.is_aligned() {
+    if !aligned(out.ptr(), out.dtype().size()) {
         return Ok(false);
     }
     let job = Job { kernel: kernel(step.op, call.ctype)?, dst: Ptr::write(out), args, ctype: call.ctype };
@@ -157,8 +157,15 @@ fn operand(span: &Span<'_>, ctype: CType) -> Option<Arg> {
         return None;
     }
     if span.layout().is_contiguous() {
-        return span.is_aligned().then(|| Arg::Memory(Ptr::read(span), ctype_size(ctype)));
+        let size = ctype_size(ctype);
+        return aligned(span.ptr(), size).then(|| Arg::Memory(Ptr::read(span), size));
     }
     // A number that was expanded: a 0-d tensor.
     span.layout().strides().iter().all(|s| *s == 0).then(|| Arg::Number(span.load(0)))
+}
+
+/// Whether elements of `size` bytes are aligned there; complex numbers as their parts.
+#[inline]
+fn aligned(at: *const u8, size: usize) -> bool {
+    at.addr() & (size.min(8) - 1) == 0
 }

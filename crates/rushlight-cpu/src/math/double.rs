@@ -115,7 +115,7 @@ pub(crate) fn log<I: Isa>(x: f64) -> f64 {
     let y = I::fma(k, LN2.0, f - (h - low));
     let y = if x == f64::INFINITY { x } else { y };
     let y = if x == 0.0 { f64::NEG_INFINITY } else { y };
-    if x < 0.0 || x.is_nan() { f64::NAN } else { y }
+    if (x < 0.0) | x.is_nan() { f64::NAN } else { y }
 }
 
 /// pi/2 in three parts; products of the first two with integers below 2^20 are exact.

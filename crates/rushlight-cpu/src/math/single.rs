@@ -97,7 +97,7 @@ pub(crate) fn log<I: Isa>(x: f32) -> f32 {
     let y = I::fma32(k, LN2.0, y);
     let y = if x == f32::INFINITY { x } else { y };
     let y = if x == 0.0 { f32::NEG_INFINITY } else { y };
-    if x < 0.0 || x.is_nan() { f32::NAN } else { y }
+    if (x < 0.0) | x.is_nan() { f32::NAN } else { y }
 }
 
 /// x P(x^2) near 0, else 1 - e^-L(|x|) with L fitted to -log(erfc); errors 3e-10 and 8e-11.

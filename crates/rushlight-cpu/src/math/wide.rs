@@ -58,7 +58,7 @@ fn log<I: Isa>(x: f64) -> f64 {
     let y = I::fma(k, LN_2, s * p);
     let y = if x == f64::INFINITY { x } else { y };
     let y = if x == 0.0 { f64::NEG_INFINITY } else { y };
-    if x < 0.0 || x.is_nan() { f64::NAN } else { y }
+    if (x < 0.0) | x.is_nan() { f64::NAN } else { y }
 }
 
 /// log(1 + u), by its series where the sum loses u.
@@ -199,8 +199,8 @@ fn angle<I: Isa>(y: f64, x: f64) -> f64 {
         0.0
     };
     let q = top / bottom;
-    let q = if a == b && (a == 0.0 || a == f64::INFINITY) { 0.0 } else { q };
-    let base = if a == b && a == f64::INFINITY { FRAC_PI_4 } else { base };
+    let q = if (a == b) & ((a == 0.0) | (a == f64::INFINITY)) { 0.0 } else { q };
+    let base = if (a == b) & (a == f64::INFINITY) { FRAC_PI_4 } else { base };
     let p = poly::<I, 8>(
         q * q,
         [
@@ -263,7 +263,8 @@ pub(crate) fn erfc<I: Isa>(x: f32) -> f32 {
     (if x < 0.0 { 2.0 - y } else { y }) as f32
 }
 
-/// e^(y log|x|) with the signs and special values of C's pow.
+/// e^(y log|x|) with the signs and special values of C's pow. Conditions are joined with `&` and `|`:
+/// a branch would keep the loop from becoming vector instructions.
 #[inline(always)]
 pub(crate) fn pow<I: Isa>(x: f32, y: f32) -> f32 {
     let (x, y) = (f64::from(x), f64::from(y));
@@ -272,9 +273,10 @@ pub(crate) fn pow<I: Isa>(x: f32, y: f32) -> f32 {
     let p = if l == 0.0 { 0.0 } else { y * l };
     let r = exp::<I>(p);
     let whole = y.trunc() == y;
-    let odd = whole && (0.5 * y).trunc() != 0.5 * y;
+    let odd = whole & ((0.5 * y).trunc() != 0.5 * y);
     let r = if odd { r.copysign(x) } else { r };
-    let r = if x < 0.0 && x != f64::NEG_INFINITY && !whole { f64::NAN } else { r };
+    let r = if (x < 0.0) & (x != f64::NEG_INFINITY) & !whole { f64::NAN } else { r };
     let r = if y.is_nan() { y } else { r };
-    if y == 0.0 || x == 1.0 { 1.0 } else { r as f32 }
+    let r = if (y == 0.0) | (x == 1.0) { 1.0 } else { r };
+    r as f32
 }
