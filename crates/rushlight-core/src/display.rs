@@ -157,8 +157,13 @@ fn write(t: &Tensor, indent: usize, summarise: bool, w: &Writer) -> Result<Strin
 
 /// `add` is shown as `AddBackward0`, as torch names its nodes.
 fn node_name(op: &str) -> String {
-    let camel: String =
-        op.split('_').filter(|w| !w.is_empty()).map(|w| w[..1].to_uppercase() + &w[1..]).collect();
+    let mut camel = String::new();
+    for word in op.split('_') {
+        // By characters: users name functions in any alphabet.
+        let mut letters = word.chars();
+        camel.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        camel.push_str(letters.as_str());
+    }
     format!("{camel}Backward0")
 }
 
@@ -200,7 +205,8 @@ impl fmt::Display for Tensor {
             collect(&t, summarise, &mut numbers)?;
             write(&t, PREFIX.len(), summarise, &Writer::new(t.dtype(), &numbers))
         };
-        let mut text = format!("{PREFIX}{}", body().map_err(|_| fmt::Error)?);
+        // An error here would make `format!` panic; say in its place why there are no numbers.
+        let mut text = format!("{PREFIX}{}", body().unwrap_or_else(|e| format!("<{e}>")));
         let mut line = text.len() - text.rfind('\n').map_or(0, |at| at + 1);
         for s in suffixes(self) {
             if line + s.len() + 2 > WIDTH {

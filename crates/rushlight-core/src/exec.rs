@@ -118,7 +118,8 @@ pub(crate) fn copy_as(
     dtype: DType,
     reason: &'static str,
 ) -> Result<Tensor> {
-    crate::trace::copying(op, layout.numel() * dtype.size(), layout.shape(), reason)?;
+    let bytes = crate::layout::checked_bytes(op, layout.shape(), dtype.size())?;
+    crate::trace::copying(op, bytes, layout.shape(), reason)?;
     let out = Tensor::alloc(layout, dtype, src.device())?;
     copy(&out, src)?;
     Ok(out)

@@ -169,9 +169,9 @@ impl Tensor {
     pub fn element_size(&self) -> usize {
         self.0.dtype.size()
     }
-    /// Bytes of all elements, were they stored densely.
+    /// Bytes of all elements, were they stored densely; `usize::MAX` when an expanded tensor has more.
     pub fn nbytes(&self) -> usize {
-        self.numel() * self.element_size()
+        self.numel().saturating_mul(self.element_size())
     }
     /// Whether elements lie in row-major order without gaps.
     pub fn is_contiguous(&self) -> bool {
@@ -214,7 +214,7 @@ impl Tensor {
     ///
     /// # Errors
     /// `Type` when `T` is not the tensor's dtype (convert with `to_dtype` first); `Runtime` for a
-    /// tensor without memory.
+    /// tensor without memory, or one expanded to more elements than memory holds.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         ensure!(
             T::DTYPE == self.dtype(),
@@ -225,7 +225,9 @@ impl Tensor {
             T::DTYPE
         );
         let host = self.host("to_vec")?;
-        let mut values = vec![T::default(); host.numel()];
+        let mut values = Vec::new();
+        crate::mem::reserve("to_vec", &mut values, host.numel())?;
+        values.resize(host.numel(), T::default());
         with_plan("to_vec", &[], &[host.place()], |_, ins| {
             let span = &ins[0];
             crate::exec::each_offset(host.layout(), |i, offset| values[i] = span.get(offset));

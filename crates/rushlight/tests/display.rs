@@ -34,3 +34,33 @@ fn long_tensors_are_summarised_and_wrapped() -> Result<()> {
     assert!(lines.lines().all(|l| l.len() <= 80) && lines.lines().count() == 3, "{lines}");
     Ok(())
 }
+
+#[test]
+fn a_tensor_that_cannot_be_read_says_so() -> Result<()> {
+    let x = Tensor::from_vec(vec![1f32, 2.], [2])?;
+    // Its own lock is held: reading it again would wait for itself.
+    let text = x.with_slice::<f32, _>(|_| format!("{x}"))?;
+    assert!(text.starts_with("tensor(<") && !text.contains("2."), "{text}");
+    Ok(())
+}
+
+#[test]
+fn functions_may_have_names_in_any_alphabet() -> Result<()> {
+    use rushlight::grad::{Context, Function, apply};
+    struct Named;
+    impl Function for Named {
+        fn name(&self) -> &'static str {
+            "\u{e9}t\u{e9}_x"
+        }
+        fn forward(&self, _: &mut Context, x: &[Tensor]) -> Result<Vec<Tensor>> {
+            Ok(vec![x[0].mul(2.0)?])
+        }
+        fn backward(&self, _: &Context, g: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+            Ok(g.to_vec())
+        }
+    }
+    let x = Tensor::from_vec(vec![1f32], [1])?.requires_grad_(true)?;
+    let text = format!("{}", apply(Named, &[&x])?[0]);
+    assert!(text.contains("\u{c9}t\u{e9}XBackward0"), "{text}");
+    Ok(())
+}

@@ -39,4 +39,5 @@ pub use plan::{Place, with_plan};
 pub use span::{Span, SpanMut};
 pub use stats::{MemoryStats, memory_stats, reset_peak};
 pub use storage::Storage;
+pub(crate) use system::reserve;
 pub use version::Version;

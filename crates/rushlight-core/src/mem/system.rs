@@ -72,6 +72,21 @@ pub(super) fn total_memory() -> Option<usize> {
     })
 }
 
+/// Room for `n` more values in a vector; an error where growing it would abort the process.
+///
+/// The system lends more than there is and ends the process on use, so its word is not enough.
+pub(crate) fn reserve<T>(op: &'static str, list: &mut Vec<T>, n: usize) -> crate::Result<()> {
+    let bytes = n.checked_mul(size_of::<T>()).filter(|b| total_memory().is_none_or(|all| *b <= all));
+    crate::ensure!(
+        bytes.is_some() && list.try_reserve_exact(n).is_ok(),
+        Runtime,
+        op,
+        "cannot allocate {n} elements of {} bytes; memory holds fewer",
+        size_of::<T>()
+    );
+    Ok(())
+}
+
 #[cfg(target_os = "linux")]
 fn physical() -> Option<usize> {
     // SAFETY: `sysinfo` is plain numbers, for which zeros are valid, and the call only fills it.

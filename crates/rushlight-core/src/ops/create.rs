@@ -72,12 +72,12 @@ ops! { CREATE;
     }
     /// Uniform numbers in [0, 1).
     fn rand / rand_with (size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
-        run: random("rand", size, *dtype, *device, generator, |rng, n| (0..n).map(|_| rng.random::<f64>()).collect()),
+        run: random("rand", size, *dtype, *device, generator, |rng| rng.random::<f64>()),
         samples: no_samples,
     }
     /// Normally distributed numbers of mean 0 and variance 1.
     fn randn / randn_with (size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
-        run: random("randn", size, *dtype, *device, generator, |rng, n| (0..n).map(|_| StandardNormal.sample(rng)).collect()),
+        run: random("randn", size, *dtype, *device, generator, |rng| StandardNormal.sample(rng)),
         samples: no_samples,
     }
     /// Uniform integers from `low` (inclusive) to `high` (exclusive).
@@ -102,12 +102,12 @@ ops! { CREATE;
     }
     /// Overwrites the tensor with uniform numbers in [`from`, `to`).
     fn uniform_ / uniform_with_ (input: Tensor, from: Float = 0.0, to: Float = 1.0; generator: OptGenerator = None) -> Tensor {
-        mutates: overwrite("uniform_", input, generator, |rng, n| (0..n).map(|_| from + (to - from) * rng.random::<f64>()).collect()),
+        mutates: overwrite("uniform_", input, generator, |rng| from + (to - from) * rng.random::<f64>()),
         samples: no_samples,
     }
     /// Overwrites the tensor with normally distributed numbers.
     fn normal_ / normal_with_ (input: Tensor, mean: Float = 0.0, std: Float = 1.0; generator: OptGenerator = None) -> Tensor {
-        mutates: overwrite("normal_", input, generator, |rng, n| (0..n).map(|_| { let z: f64 = StandardNormal.sample(rng); mean + std * z }).collect()),
+        mutates: overwrite("normal_", input, generator, |rng| { let z: f64 = StandardNormal.sample(rng); mean + std * z }),
         samples: no_samples,
     }
 }
@@ -127,6 +127,14 @@ fn like(x: &Tensor, dtype: Option<DType>, device: Option<Device>, value: Number)
     let t = Tensor::alloc(x.like_layout()?, dtype.unwrap_or(x.dtype()), device.unwrap_or(x.device()))?;
     exec::fill(&t, value)?;
     Ok(t)
+}
+
+/// Values in a host vector; more than memory holds is an error, where `collect` would abort.
+fn listed<T>(op: &'static str, n: usize, values: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    crate::mem::reserve(op, &mut list, n)?;
+    list.extend(values.take(n));
+    Ok(list)
 }
 
 /// A host vector as a tensor of the dtype and device asked for.
@@ -162,20 +170,19 @@ fn arange(
         "arange",
         "a step of {s} does not lead from {a} to {b}; change its sign"
     );
+    if whole {
+        // Exact, as float64 would miss steps beyond 2^53.
+        let (a, b, s) = (start.to_i64(), end.to_i64(), step.to_i64());
+        let (distance, stride) = (i128::from(b) - i128::from(a), i128::from(s));
+        let n = i64::try_from((distance + stride - stride.signum()) / stride)
+            .map_err(|_| crate::err!(Runtime, "arange", "from {a} to {b} there are too many elements"))?;
+        let values = (0..n).map(|i| a.wrapping_add(i.wrapping_mul(s)));
+        return place(listed("arange", n as usize, values)?, &Size::from(n), dtype, device);
+    }
     let n = ((b - a) / s).ceil();
     ensure!(n < 9e15, Runtime, "arange", "{n} elements are too many");
-    let size = Size::from(n as usize);
-    crate::layout::checked_bytes("arange", &[n as usize], 8)?;
-    if whole {
-        let (a, s) = (start.to_i64(), step.to_i64());
-        return place(
-            (0..n as i64).map(|i| a.wrapping_add(i.wrapping_mul(s))).collect(),
-            &size,
-            dtype,
-            device,
-        );
-    }
-    place((0..n as usize).map(|i| a + i as f64 * s).collect(), &size, dtype, device)
+    let n = n as usize;
+    place(listed("arange", n, (0..n).map(|i| a + i as f64 * s))?, &Size::from(n), dtype, device)
 }
 
 fn linspace(
@@ -187,12 +194,12 @@ fn linspace(
 ) -> Result<Tensor> {
     ensure!(steps >= 0, Runtime, "linspace", "{steps} steps; a count cannot be negative");
     let (a, b, n) = (start.to_f64(), end.to_f64(), steps as usize);
-    crate::layout::checked_bytes("linspace", &[n], 8)?;
     let step = if n > 1 { (b - a) / (n - 1) as f64 } else { 0.0 };
     // From both ends, so that both are exact.
     let value =
         |i: usize| if i < n / 2 || n == 1 { a + step * i as f64 } else { b - step * (n - 1 - i) as f64 };
-    place((0..n).map(value).collect(), &Size::from(n), dtype.unwrap_or(crate::default_dtype()), device)
+    let values = listed("linspace", n, (0..n).map(value))?;
+    place(values, &Size::from(n), dtype.unwrap_or(crate::default_dtype()), device)
 }
 
 static SAME: LazyLock<Program> =
@@ -208,7 +215,7 @@ fn eye(n: i64, m: Option<i64>, dtype: Option<DType>, device: Option<Device>) -> 
     Ok(out)
 }
 
-type Draw = fn(&mut rand_chacha::ChaCha8Rng, usize) -> Vec<f64>;
+type Draw = fn(&mut rand_chacha::ChaCha8Rng) -> f64;
 
 fn random(
     op: &'static str,
@@ -221,8 +228,10 @@ fn random(
     let dtype = dtype.unwrap_or(crate::default_dtype());
     ensure!(dtype.is_float(), NotImplemented, op, "is not defined for {dtype}; use randint for integers");
     let n = crate::layout::checked_numel(op, &size.checked(op)?)?;
-    crate::layout::checked_bytes(op, &[n], 8)?;
-    let values = generator.as_ref().unwrap_or(default_generator()).with(|rng| draw(rng, n));
+    let values = generator
+        .as_ref()
+        .unwrap_or(default_generator())
+        .with(|rng| listed(op, n, std::iter::repeat_with(|| draw(rng))))?;
     // Rounding up to 1 would leave the range that rand promises.
     let t = place(values, size, dtype, device)?;
     if op == "rand" && dtype != DType::F64 { t.clamp_max(largest_below_one(dtype)) } else { Ok(t) }
@@ -246,11 +255,10 @@ fn randint(
 ) -> Result<Tensor> {
     ensure!(low < high, Runtime, "randint", "there is no integer from {low} to below {high}");
     let n = crate::layout::checked_numel("randint", &size.checked("randint")?)?;
-    crate::layout::checked_bytes("randint", &[n], 8)?;
     let values: Vec<i64> = generator
         .as_ref()
         .unwrap_or(default_generator())
-        .with(|rng| (0..n).map(|_| rng.random_range(low..high)).collect());
+        .with(|rng| listed("randint", n, std::iter::repeat_with(|| rng.random_range(low..high))))?;
     place(values, size, dtype.unwrap_or(DType::I64), device)
 }
 
@@ -261,8 +269,7 @@ fn randperm(
     generator: &Option<Generator>,
 ) -> Result<Tensor> {
     ensure!(n >= 0, Runtime, "randperm", "{n} is negative");
-    crate::layout::checked_bytes("randperm", &[n as usize], 8)?;
-    let mut values: Vec<i64> = (0..n).collect();
+    let mut values: Vec<i64> = listed("randperm", n as usize, 0..n)?;
     generator.as_ref().unwrap_or(default_generator()).with(|rng| values.shuffle(rng));
     place(values, &Size::from(n), dtype.unwrap_or(DType::I64), device)
 }
@@ -349,11 +356,14 @@ fn overwrite(
     op: &'static str,
     x: &Tensor,
     generator: &Option<Generator>,
-    draw: impl FnOnce(&mut rand_chacha::ChaCha8Rng, usize) -> Vec<f64>,
+    draw: impl Fn(&mut rand_chacha::ChaCha8Rng) -> f64,
 ) -> Result<Tensor> {
     ensure!(x.dtype().is_float(), NotImplemented, op, "is not defined for {}; floats only", x.dtype());
     exec::check_self_overlap(op, x)?;
-    let values = generator.as_ref().unwrap_or(default_generator()).with(|rng| draw(rng, x.numel()));
+    let values = generator
+        .as_ref()
+        .unwrap_or(default_generator())
+        .with(|rng| listed(op, x.numel(), std::iter::repeat_with(|| draw(rng))))?;
     exec::copy(x, &place(values, &Size::from(x.shape()), x.dtype(), Some(x.device()))?)?;
     Ok(x.clone())
 }

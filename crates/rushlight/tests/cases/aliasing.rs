@@ -63,7 +63,7 @@ fn a_block_is_assigned() -> Result<()> {
 
 #[test]
 fn out_keeps_its_memory() -> Result<()> {
-    let dst = Tensor::empty([2, 2], Some(F32), None)?;
+    let dst = Tensor::empty([2, 2])?;
     let place = dst.data_ptr();
     let (a, b) = (f(&[2, 2], &[1.; 4])?, f(&[2, 2], &[2.; 4])?);
     let add = find("add").unwrap_or_else(|| panic!("no row named add"));
