@@ -202,6 +202,13 @@ fn linspace(
     place(values, &Size::from(n), dtype.unwrap_or(crate::default_dtype()), device)
 }
 
+/// Refuses a list of numbers that memory cannot hold: building it would end the process.
+pub(super) fn room(op: &'static str, count: usize) -> Result<()> {
+    let fits = Vec::<u64>::new().try_reserve_exact(count).is_ok();
+    ensure!(fits, Runtime, op, "{count} values do not fit into memory");
+    Ok(())
+}
+
 static SAME: LazyLock<Program> =
     LazyLock::new(|| exec::fixed(trace(&[Sort::Num, Sort::Num], 0, |x| vec![x[0].eq(x[1])])));
 
@@ -319,6 +326,7 @@ fn multinomial(
     );
     let rows = weights.detach()?.to_dtype(DType::F64)?.to_vec::<f64>()?;
     let mut picked: Vec<i64> = Vec::new();
+    room("multinomial", (count as usize).saturating_mul(rows.len().div_ceil(n.max(1))))?;
     for row in rows.chunks(n.max(1)) {
         ensure!(
             row.iter().all(|w| *w >= 0.0 && w.is_finite()) && row.iter().sum::<f64>() > 0.0,

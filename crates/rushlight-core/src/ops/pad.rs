@@ -62,6 +62,9 @@ fn pad(x: &Tensor, pad: &Size, mode: &str, value: Number) -> Result<Tensor> {
         }
         let n = x.shape()[d] as isize;
         let end = n.checked_add(after).filter(|end| end.checked_add(before).is_some());
+        if mode == "replicate" {
+            super::create::room("pad", end.map_or(usize::MAX, |end| (end + before).max(0) as usize))?;
+        }
         let positions: Option<Vec<i64>> = end.filter(|end| *end + before >= 0).and_then(|end| {
             (-before..end)
                 .map(|i| if (0..n).contains(&i) { Some(i) } else { place(i, n) }.map(|i| i as i64))

@@ -72,7 +72,7 @@ impl Windows {
         ceil: bool,
     ) -> Result<Windows> {
         ensure!(
-            x.dim() == n + 1 || x.dim() == n + 2,
+            (1..=3).contains(&n) && (x.dim() == n + 1 || x.dim() == n + 2),
             Runtime,
             op,
             "the input has shape {:?}; it must be [N, C] or [C] and {n} spatial sizes",
@@ -86,12 +86,14 @@ impl Windows {
         let mut out = SmallVec::new();
         for d in 0..n {
             ensure!(
-                2 * padding[d] <= kernel[d],
+                padding[d].saturating_mul(2) <= kernel[d],
                 Runtime,
                 op,
                 "padding {padding:?} must be at most half of the kernel {kernel:?}"
             );
-            let (reach, wide) = (dilation[d] * (kernel[d] - 1) + 1, sizes[d] + 2 * padding[d]);
+            // What saturates is larger than any tensor, and refused as that.
+            let reach = dilation[d].saturating_mul(kernel[d].saturating_sub(1)).saturating_add(1);
+            let wide = sizes[d].saturating_add(padding[d].saturating_mul(2));
             ensure!(
                 wide >= reach,
                 Runtime,

@@ -115,6 +115,12 @@ impl Geometry {
         dilation: &Size,
         groups: i64,
     ) -> Result<Geometry> {
+        ensure!(
+            weight.len() >= 3,
+            Runtime,
+            op,
+            "the weight has shape {weight:?}; it needs spatial dimensions"
+        );
         let kernel: SmallVec<[usize; 3]> = weight[2..].into();
         let n = kernel.len();
         ensure!(
@@ -342,6 +348,14 @@ fn weight_map(
 ) -> Result<Tensor> {
     let shape = size.checked("convolution_weight")?;
     let geometry = Geometry::of("convolution_weight", &shape, stride, padding, dilation, groups)?;
+    ensure!(
+        x.dim() == shape.len() && g.dim() == shape.len() && g.shape()[1].is_multiple_of(geometry.groups),
+        Runtime,
+        "convolution_weight",
+        "an input of shape {:?} and a gradient of shape {:?} do not belong to a weight of shape {shape:?} in {groups} groups",
+        x.shape(),
+        g.shape()
+    );
     let columns = geometry.columns(&geometry.pad(x)?, &g.shape()[2..])?;
     let (batch, groups) = (x.shape()[0], geometry.groups);
     let g2 = g.reshape([batch, groups, g.shape()[1] / groups, columns.shape()[3]])?;

@@ -204,7 +204,7 @@ fn repeat_interleave(x: &Tensor, repeats: &Operand, dim: Option<i64>) -> Result<
         ensure!(*k >= 0, Runtime, op, "repeats must not be negative, found {k}");
         total = total.saturating_add(*k as usize);
     }
-    crate::layout::checked_bytes(op, &[total], 8)?;
+    super::super::create::room(op, total)?;
     let list: Vec<i64> =
         counts.iter().enumerate().flat_map(|(i, k)| std::iter::repeat_n(i as i64, *k as usize)).collect();
     let index = super::super::arrange::host_list(&list, &[list.len()], &x)?;
