@@ -46,7 +46,9 @@ impl Tensor {
         version: Option<Version>,
         view: Option<ViewOf>,
     ) -> Tensor {
-        let inference = crate::grad::is_inference_mode_enabled() && view.is_none();
+        // A view is what its base is, wherever it is made.
+        let inference =
+            view.as_ref().map_or_else(crate::grad::is_inference_mode_enabled, |v| v.base.0.inference);
         Tensor(Arc::new(Inner { storage, layout, dtype, version, view, inference, meta: OnceLock::new() }))
     }
 
@@ -189,6 +191,10 @@ impl Tensor {
     pub(crate) fn version_counter(&self) -> Version {
         self.0.version.clone().unwrap_or_else(|| Version::of(&self.0.storage))
     }
+    /// Whether it was made in inference mode: it can never be part of a graph.
+    pub fn is_inference(&self) -> bool {
+        self.0.inference
+    }
     /// Whether both handles are of the very same tensor.
     pub fn is(&self, other: &Tensor) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -279,16 +285,24 @@ impl Tensor {
     /// Runs `f` on the elements in memory order and counts as one in-place write.
     ///
     /// # Errors
-    /// As [`Tensor::with_slice`]; `Runtime` too for read-only memory and for a leaf that requires
-    /// grad outside `no_grad`.
+    /// As [`Tensor::with_slice`]; `Runtime` too for read-only memory and, outside `no_grad`, for a
+    /// tensor that requires grad.
     pub fn with_slice_mut<T: Element + bytemuck::Pod, R>(&self, f: impl FnOnce(&mut [T]) -> R) -> Result<R> {
         let range = self.slice_range::<T>("with_slice_mut")?;
         crate::grad::check_inplace("with_slice_mut", self)?;
+        ensure!(
+            !(crate::grad::is_grad_enabled() && self.requires_grad()),
+            Runtime,
+            "with_slice_mut",
+            "the tensor is part of a graph, which cannot see what is written here; use an op, or no_grad"
+        );
         let result = with_bytes_mut("with_slice_mut", &self.0.storage, |bytes| {
             let bytes = bytes.get_mut(range).unwrap_or(&mut []);
             bytemuck::try_cast_slice_mut(bytes).map(f).map_err(misaligned)
         })?;
-        self.version_counter().bump();
+        if result.is_ok() {
+            self.version_counter().bump();
+        }
         result
     }
 

@@ -308,14 +308,26 @@ fn run_pre_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
     Ok(())
 }
 
+/// Whether nobody else can see the tensor or its memory.
+fn is_sole(t: &Tensor) -> bool {
+    Arc::strong_count(&t.0) == 1 && t.storage().strong_count() == 1
+}
+
 /// Adds to a leaf's `grad`: in place on the same tensor, out of place when a graph is wanted.
 fn accumulate_into(leaf: &Tensor, grad: Tensor, create_graph: bool) -> Result<()> {
     let old = leaf.grad();
     let new = match old {
-        None if create_graph => grad,
-        // A gradient with other handles (the user's seed, another leaf's grad) must not be shared.
-        None => match grad.storage().strong_count() {
-            1 if grad.layout().is_contiguous() && leaf.is_contiguous() => grad.detach()?,
+        // A gradient with other handles (the user's seed, another leaf's grad) must not be shared:
+        // later runs add to it in place.
+        None if create_graph => {
+            if is_sole(&grad) {
+                grad
+            } else {
+                grad.copy()?
+            }
+        }
+        None => match is_sole(&grad) {
+            true if grad.layout().is_contiguous() && leaf.is_contiguous() => grad.detach()?,
             _ => {
                 let layout = if leaf.layout().is_dense() {
                     leaf.like_layout()?

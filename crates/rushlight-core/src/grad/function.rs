@@ -137,6 +137,22 @@ pub fn apply<F: Function>(function: F, inputs: &[&Tensor]) -> Result<Vec<Tensor>
     for d in &cx.dirty {
         super::check_inplace(name, d)?;
         d.version_counter().bump();
+        ensure!(
+            outs.iter().any(|o| o.is(d)),
+            Runtime,
+            name,
+            "an input marked dirty must be among the results, or its gradient is lost"
+        );
+        // The base of a view takes over the gradient of the one cell range that was written.
+        ensure!(
+            !recording || d.base().is_none() || (outs.len() == 1 && inputs.first().is_some_and(|i| i.is(d))),
+            Runtime,
+            name,
+            "a view can be changed in place only as the first input and the only result; change a clone() instead"
+        );
+        if let (true, Some(view)) = (recording, &d.0.view) {
+            super::view::check_view_inplace(name, d, view, true)?;
+        }
     }
     if !recording {
         return Ok(outs);

@@ -68,13 +68,17 @@ impl Tensor {
 
     /// The same storage and layout as a root without history.
     pub(crate) fn alias(&self) -> Tensor {
-        Tensor::assemble(
-            self.0.storage.clone(),
-            self.0.layout.clone(),
-            self.0.dtype,
-            self.0.version.clone(),
-            None,
-        )
+        self.again(self.0.version.clone())
+    }
+
+    /// The same data as a new root; an inference tensor stays one, another does not become one.
+    fn again(&self, version: Option<crate::mem::Version>) -> Tensor {
+        let (storage, layout) = (self.0.storage.clone(), self.0.layout.clone());
+        let mut t = Tensor::assemble(storage, layout, self.0.dtype, version, None);
+        if let Some(inner) = Arc::get_mut(&mut t.0) {
+            inner.inference = self.0.inference;
+        }
+        t
     }
 
     /// Whether gradients flow to this tensor: set on a leaf, inherited by results.
@@ -193,8 +197,7 @@ impl Tensor {
 
     /// The same data with a version counter of its own: writes are not seen by autograd (torch's `.data`).
     pub fn data(&self) -> Tensor {
-        let version = Some(crate::mem::Version::fresh());
-        Tensor::assemble(self.0.storage.clone(), self.0.layout.clone(), self.0.dtype, version, None)
+        self.again(Some(crate::mem::Version::fresh()))
     }
 
     /// Keeps the gradient of a result of an op too.

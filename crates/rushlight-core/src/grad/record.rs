@@ -264,6 +264,18 @@ pub(crate) fn old_edge(target: &Tensor) -> Result<Option<Edge>> {
     gradient_edge(target)
 }
 
+/// Refuses, before anything is written, what [`record_mutation`] could not record.
+pub(crate) fn check_mutation(def: &OpDef, grad: &GradDef, args: &[Value], target: &Tensor) -> Result<()> {
+    if !target.dtype().is_differentiable() {
+        return Ok(());
+    }
+    if let Some(view) = &target.0.view {
+        super::view::check_view_inplace(def.name, target, view, true)?;
+    }
+    let kept = args.iter().enumerate().filter(|(k, _)| grad.inputs.contains(k));
+    kept.flat_map(|(_, a)| a.tensors()).try_for_each(|t| Saved::check(def.name, t))
+}
+
 /// Records an op that wrote to its first argument.
 pub(crate) fn record_mutation(
     def: &'static OpDef,
@@ -274,9 +286,6 @@ pub(crate) fn record_mutation(
 ) -> Result<()> {
     if !target.dtype().is_differentiable() {
         return Ok(());
-    }
-    if let Some(view) = &target.0.view {
-        super::view::check_view_inplace(def.name, target, view, true)?;
     }
     let (mut edges, mut wanted) = edges_of(&args[1..])?;
     edges.insert(0, old);

@@ -27,13 +27,19 @@ impl Saved {
     /// # Errors
     /// `Runtime` for an inference tensor.
     pub(crate) fn input(op: &'static str, t: &Tensor) -> Result<Saved> {
+        Saved::check(op, t)?;
+        Ok(Saved { alias: t.alias(), edge: From::Input(super::gradient_edge(t)?), version: t.version() })
+    }
+
+    /// Whether [`Saved::input`] takes the tensor.
+    pub(crate) fn check(op: &'static str, t: &Tensor) -> Result<()> {
         ensure!(
             !t.0.inference,
             Runtime,
             op,
             "a tensor made in inference mode cannot be kept for backward; clone() it outside inference mode first"
         );
-        Ok(Saved { alias: t.alias(), edge: From::Input(super::gradient_edge(t)?), version: t.version() })
+        Ok(())
     }
 
     /// Keeps a result as it is now.

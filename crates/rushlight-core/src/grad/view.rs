@@ -8,7 +8,7 @@ use crate::layout::Layout;
 use crate::op::{Args, OpDef, Value};
 use crate::{DType, Result, Tensor, bail, ensure};
 use smallvec::{SmallVec, smallvec};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 type Rule = fn(&Layout, &[Value]) -> Result<Layout>;
 
@@ -336,13 +336,8 @@ pub(crate) fn rebase(t: &Tensor, node: Arc<Node>) -> Result<()> {
             let mut state = t.state();
             state.made_at = version;
             let old = state.grad_fn.replace(Edge { node, output: 0 });
-            let retained = state.retains_grad;
             drop(state);
-            drop(old);
-            if retained {
-                t.state().retains_grad = false;
-                t.retain_grad()?;
-            }
+            retain_anew(t, old)?;
         }
         Some(view) => {
             let base = &view.base;
@@ -352,12 +347,28 @@ pub(crate) fn rebase(t: &Tensor, node: Arc<Node>) -> Result<()> {
             let body = CopySlices { source, cells, inner: node };
             let made = Node::new("CopySlices", edges, smallvec![OutInfo::of(base)], Body::Op(Box::new(body)));
             let old = base.state().grad_fn.replace(Edge { node: made, output: 0 });
-            drop(old);
+            retain_anew(base, old)?;
             let mut state = t.state();
             state.made_at = u64::MAX; // always stale: read anew from the base
+            let old = state.grad_fn.clone();
+            drop(state);
+            retain_anew(t, old)?;
         }
     }
     Ok(())
+}
+
+/// After `retain_grad` the gradient of the tensor's present values is kept, not of those before a write.
+fn retain_anew(t: &Tensor, old: Option<Edge>) -> Result<()> {
+    if !t.state().retains_grad {
+        return Ok(());
+    }
+    if let Some(old) = old {
+        let mut list = old.node.retained.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|(_, kept)| !std::ptr::eq(kept.as_ptr(), Arc::as_ptr(&t.0)));
+    }
+    t.state().retains_grad = false;
+    t.retain_grad()
 }
 
 /// Backward of a base one of whose views was written: the written cells go through the writing

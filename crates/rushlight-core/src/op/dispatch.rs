@@ -72,7 +72,10 @@ fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
             let others = args[1..].iter().flat_map(Value::tensors).filter(|t| t.dim() > 0);
             crate::exec::common_device(def.name, others.chain([&target]))?;
             let recorded = match &def.grad {
-                Some(formula) if grad::wants_record(args) => Some((formula, grad::old_edge(&target)?)),
+                Some(formula) if grad::wants_record(args) => {
+                    grad::check_mutation(def, formula, args, &target)?;
+                    Some((formula, grad::old_edge(&target)?))
+                }
                 _ => None,
             };
             let outs = grad::below(|| run(args))?;
@@ -104,7 +107,14 @@ fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor>
     }
     grad::check_inplace(def.name, &target)?;
     crate::exec::check_self_overlap(def.name, &target)?;
-    let outs = dispatch(def, args)?;
+    // Backward may read the old values, which the result overwrites: it gets a copy of them.
+    let outs = if grad::wants_record(args) && def.inplace.is_some() {
+        let mut own: Args = args.into();
+        own[0] = Value::Tensor(target.copy()?);
+        dispatch_slice(def, &own)?
+    } else {
+        dispatch_slice(def, args)?
+    };
     let [result] = outs.as_slice() else {
         bail!(Type, def.name, "gives several results and has no in-place form")
     };
