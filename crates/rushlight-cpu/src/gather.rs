@@ -79,9 +79,9 @@ pub(crate) fn run(call: &Gather<'_>) -> Result<()> {
                     })
                     .sum()
             };
-            // SAFETY (both): positions were checked, so source elements lie inside the operand; the
-            // nest walks the output's own shape; a gather's output overlaps no input.
             if whole && inner[0] == 1 && inner[1] == 1 {
+                // SAFETY: positions were checked, so the source row lies inside the operand; the nest
+                // walks the output's own shape; a gather's output overlaps no input.
                 unsafe {
                     std::ptr::copy_nonoverlapping(
                         src.offset(offsets[1] + shift(0)),
@@ -93,6 +93,7 @@ pub(crate) fn run(call: &Gather<'_>) -> Result<()> {
             }
             for i in 0..len as isize {
                 let from = src.offset(offsets[1] + i * inner[1] + shift(i));
+                // SAFETY: as above, for one element.
                 unsafe { copy_one(from, dst.offset(offsets[0] + i * inner[0]), size) };
             }
         });

@@ -95,7 +95,8 @@ fn a_seed_is_never_taken_over() -> Result<()> {
         assert_eq!((grad_of(&a), grad_of(&b)), (vec![7.0, 7.0], vec![2.0, 2.0]));
         assert!(!a.grad().unwrap().shares_storage(&b.grad().unwrap()));
         assert!(!a.grad().unwrap().shares_storage(&seed));
-        (a.set_grad(None)?, b.set_grad(None)?);
+        a.set_grad(None)?;
+        b.set_grad(None)?;
     }
     Ok(())
 }
@@ -159,7 +160,8 @@ fn hooks_see_and_replace_gradients() -> Result<()> {
     assert_eq!(*order.lock().unwrap(), [("first", 1.0), ("second", 2.0), ("leaf", 4.0), ("after", 8.0)]);
     assert_eq!(grad_of(&y), [4.0]);
     order.lock().unwrap().clear();
-    (y.remove_hook(second)?, x.remove_hook(after)?);
+    y.remove_hook(second)?;
+    x.remove_hook(after)?;
     y.backward()?;
     assert_eq!(*order.lock().unwrap(), [("first", 1.0), ("leaf", 2.0)]);
     refused(t(&[1.0]).register_hook(|_| Ok(None)), "require grad");

@@ -63,8 +63,8 @@ pub(super) fn run(p: &Product) {
 fn widen<T: Copy + Cast<f32>>(from: Ptr, rows: usize, columns: usize, strides: [isize; 2]) -> Vec<f32> {
     let mut all = Vec::with_capacity(rows * columns);
     for r in 0..rows as isize {
-        // SAFETY: the layout was checked against its storage.
         all.extend((0..columns as isize).map(|c| -> f32 {
+            // SAFETY: the layout was checked against its storage.
             unsafe { from.offset(r * strides[0] + c * strides[1]).cast::<T>().read_unaligned() }.cast()
         }));
     }

@@ -11,7 +11,7 @@ pub(super) fn run(p: &Product) {
         for i in 0..p.m as isize {
             row.fill(0);
             for l in 0..p.k as isize {
-                // SAFETY (all of it): layouts were checked against their storages.
+                // SAFETY: layouts were checked against their storages.
                 let a: i64 = unsafe {
                     p.a.offset(i * p.a_strides[0] + l * p.a_strides[1]).cast::<T>().read_unaligned()
                 }
