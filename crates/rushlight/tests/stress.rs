@@ -34,9 +34,9 @@ fn a_million_operations_on_shared_storage() -> Result<()> {
         for k in 0..EACH {
             match (k + id) % 8 {
                 0 => drop(a.add_(&a)?),
-                1 if id % 2 == 0 => drop(a.add_(&b)?),
+                1 if id.is_multiple_of(2) => drop(a.add_(&b)?),
                 1 => drop(b.add_(&a)?),
-                2 if id % 2 == 0 => drop(left.add_(&right)?),
+                2 if id.is_multiple_of(2) => drop(left.add_(&right)?),
                 2 => drop(right.add_(&left)?),
                 3 => assert!(square.add_(&square.t()?).is_err()),
                 // Every write of `whole` writes one value: a torn read would show two.
