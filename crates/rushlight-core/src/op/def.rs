@@ -22,6 +22,17 @@ pub struct Param {
 /// What an op gives: nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
 
+/// What a call gives, as bindings show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// One tensor.
+    One,
+    /// So many tensors as there are names; the parts of a named tuple.
+    Tuple(&'static [&'static str]),
+    /// A list as long as the arguments say.
+    List,
+}
+
 /// How an op does its work.
 pub enum Run {
     /// A program over broadcast operands.
@@ -56,8 +67,12 @@ pub struct Sample {
 
 /// A row of the op table: everything the dispatcher, autograd, bindings, docs and tests know.
 pub struct OpDef {
-    /// torch's name.
+    /// Its own name, which is torch's where torch has one name for it alone.
     pub name: &'static str,
+    /// torch's names for it, which rows may share as overloads; none for a row that others are made of.
+    pub names: &'static [&'static str],
+    /// What it gives.
+    pub returns: Returns,
     /// Its documentation.
     pub doc: &'static str,
     /// Its parameters, in order.
@@ -90,6 +105,8 @@ impl std::fmt::Debug for OpDef {
 
 /// What a row's `run` may return.
 pub trait Pack {
+    /// How bindings show it.
+    const RETURNS: Returns;
     /// As outputs.
     fn pack(self) -> Outputs;
     /// Back from outputs.
@@ -97,6 +114,7 @@ pub trait Pack {
 }
 
 impl Pack for Tensor {
+    const RETURNS: Returns = Returns::One;
     fn pack(self) -> Outputs {
         let mut o = Outputs::new();
         o.push(self);
@@ -108,6 +126,7 @@ impl Pack for Tensor {
 }
 
 impl Pack for (Tensor, Tensor) {
+    const RETURNS: Returns = Returns::Tuple(&["values", "indices"]);
     fn pack(self) -> Outputs {
         SmallVec::from_vec(vec![self.0, self.1])
     }
@@ -118,6 +137,7 @@ impl Pack for (Tensor, Tensor) {
 }
 
 impl Pack for (Tensor, Tensor, Tensor) {
+    const RETURNS: Returns = Returns::Tuple(&["first", "second", "third"]);
     fn pack(self) -> Outputs {
         SmallVec::from_vec(vec![self.0, self.1, self.2])
     }
@@ -128,6 +148,7 @@ impl Pack for (Tensor, Tensor, Tensor) {
 }
 
 impl Pack for Vec<Tensor> {
+    const RETURNS: Returns = Returns::List;
     fn pack(self) -> Outputs {
         SmallVec::from_vec(self)
     }

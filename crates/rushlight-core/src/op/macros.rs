@@ -89,18 +89,21 @@ macro_rules! default_of {
 ///
 /// ```text
 /// /// Doc text.
-/// fn name / name_with , inplace name_ (input: Tensor, dim: Dims = Dims::All; dtype: OptDType = None) -> Tensor {
+/// fn name as public | names / name_with , inplace name_ (input: Tensor, dim: Dims = Dims::All; dtype: OptDType = None) -> Tensor {
 ///     run: expression over the parameter names,      // or  view: ..  or  mutates: ..
 ///     grad: [reads inputs 0; outputs 0] |cx| ..,     // left out: made of other ops, or not differentiable
 ///     samples: function,
 /// }
 /// ```
 /// A function of the family's file that has its row's name is written `super::name(..)`.
+/// `as` lists the names bindings show it by, which rows may share: overloads of one name. Without
+/// it that is the row's own; `as internal` hides it. After the result's type its parts may be named:
+/// `-> (Tensor, Tensor) [values indices]`, which is what pairs are called by default.
 /// Parameters before `;` are positional in Rust, those after it are set by `name_with`. Without
 /// `input` as the first name the row is an associated function. The Rust types are in `param_ty!`.
 macro_rules! ops {
-    ($table:ident; $( $(#[doc = $doc:literal])* fn $name:ident $(/ $with:ident)? $(, inplace $inplace:ident)?
-        ( $first:ident : $fty:ident $(= $fdef:expr)? $(, $arg:ident : $ty:ident $(= $def:expr)?)* $(; $($karg:ident : $kty:ident = $kdef:expr),* )? ) -> $ret:ty {
+    ($table:ident; $( $(#[doc = $doc:literal])* fn $name:ident $(as $($public:ident)|+)? $(/ $with:ident)? $(, inplace $inplace:ident)?
+        ( $first:ident : $fty:ident $(= $fdef:expr)? $(, $arg:ident : $ty:ident $(= $def:expr)?)* $(; $($karg:ident : $kty:ident = $kdef:expr),* )? ) -> $ret:ty $([$($part:ident)*])? {
             $mode:ident : $run:expr $(, grad: [reads inputs $($gin:literal)*; outputs $($gout:literal)* $(; $cross:ident)?] |$cx:ident| $grad:expr)? , samples: $samples:expr $(,)? } )* ) => {
 
         /// The rows of this family.
@@ -112,6 +115,8 @@ macro_rules! ops {
             use $crate::op::{GradDef, OpDef, Pack, Param, ParamType, Run, Value};
             $( pub static $name: OpDef = OpDef {
                 name: stringify!($name),
+                names: ops!(@names $name $($($public)+)?),
+                returns: ops!(@returns $ret $(, $($part)*)?),
                 doc: concat!($($doc, "\n"),*),
                 params: &[
                     Param { name: stringify!($first), ty: ParamType::$fty, default: default_of!($fty $(, $fdef)?), keyword_only: false },
@@ -133,6 +138,11 @@ macro_rules! ops {
         }
     };
 
+    (@names $name:ident) => { &[stringify!($name)] };
+    (@names $name:ident internal) => { &[] };
+    (@names $name:ident $($public:ident)+) => { &[$(stringify!($public)),+] };
+    (@returns $ret:ty) => { <$ret as Pack>::RETURNS };
+    (@returns $ret:ty, $($part:ident)*) => { $crate::op::Returns::Tuple(&[$(stringify!($part)),*]) };
     (@opt) => { None };
     (@opt $x:ident) => { Some(stringify!($x)) };
     (@method input) => { true };
@@ -187,10 +197,10 @@ macro_rules! ops {
 ///
 /// ```text
 /// /// Doc text.
-/// fn add / add_with , inplace add_ (input, other; alpha = 1) Promote [no bool?] = |x| x[0] + x[1] * x[2];
+/// fn add as public | names / add_with , inplace add_ (input, other; alpha = 1) Promote [no bool?] = |x| x[0] + x[1] * x[2];
 /// ```
 macro_rules! pointwise {
-    ($table:ident; $( $(#[doc = $doc:literal])* fn $name:ident $(/ $with:ident)? $(, inplace $inplace:ident)? ( $first:ident $(, $arg:ident)* $(; $($karg:ident = $kdef:expr),*)? )
+    ($table:ident; $( $(#[doc = $doc:literal])* fn $name:ident $(as $($public:ident)|+)? $(/ $with:ident)? $(, inplace $inplace:ident)? ( $first:ident $(, $arg:ident)* $(; $($karg:ident = $kdef:expr),*)? )
         $([$($warg:ident = $wdef:expr),*])? $rule:ident $(except $($refused:ident)*)? = |$x:ident| $body:expr $(, plain |$px:ident| $pbody:expr)? $(, grad |$gx:ident, $gy:ident, $gg:ident| $gbody:expr)? ; )* ) => {
 
         /// The rows of this family.
@@ -217,6 +227,8 @@ macro_rules! pointwise {
             use $crate::op::{Number, OpDef, Param, ParamType, Run, Value};
             $( pub static $name: OpDef = OpDef {
                 name: stringify!($name),
+                names: ops!(@names $name $($($public)+)?),
+                returns: $crate::op::Returns::One,
                 doc: concat!($($doc, "\n"),*),
                 params: &[
                     Param { name: stringify!($first), ty: pointwise!(@first $first), default: None, keyword_only: false },

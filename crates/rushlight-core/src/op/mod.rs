@@ -11,7 +11,7 @@ mod update;
 mod value;
 
 pub use crate::{DType, Number};
-pub use def::{GradDef, OpDef, Outputs, Pack, Param, Run, Sample};
+pub use def::{GradDef, OpDef, Outputs, Pack, Param, Returns, Run, Sample};
 pub use dispatch::{call, dispatch, dispatch_inplace, find, table};
 pub(crate) use point::run_program;
 pub use point::{Formula, PointRow, pointwise, pointwise_inplace, pointwise_out};

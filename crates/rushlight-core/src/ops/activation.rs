@@ -21,7 +21,7 @@ pointwise! { ACTIVATION;
             g * (cdf + x[0] * (x[0] * x[0] * -0.5).exp() * (1.0 / (2.0 * PI).sqrt()))
         }];
     /// `gelu` by the hyperbolic tangent instead of the error function.
-    fn gelu_tanh (input) Float except bool int complex = |x| {
+    fn gelu_tanh as internal (input) Float except bool int complex = |x| {
         let inner = (x[0] + x[0] * x[0] * x[0] * 0.044_715) * (2.0 / PI).sqrt();
         x[0] * 0.5 * (1.0 + inner.tanh())
     };

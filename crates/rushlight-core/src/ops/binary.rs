@@ -4,15 +4,15 @@ use crate::Tensor;
 
 pointwise! { BINARY;
     /// The larger of both; NaN if either is. Ties share the gradient.
-    fn maximum (input, other) Promote except complex = |x| x[0].maximum(x[1]);
+    fn maximum as maximum | max (input, other) Promote except complex = |x| x[0].maximum(x[1]);
     /// The smaller of both; NaN if either is. Ties share the gradient.
-    fn minimum (input, other) Promote except complex = |x| x[0].minimum(x[1]);
+    fn minimum as minimum | min (input, other) Promote except complex = |x| x[0].minimum(x[1]);
     /// The larger of both; a NaN counts as missing.
     fn fmax (input, other) Promote except complex = |x| x[0].isnan().select(x[1], x[1].isnan().select(x[0], x[0].maximum(x[1])));
     /// The smaller of both; a NaN counts as missing.
     fn fmin (input, other) Promote except complex = |x| x[0].isnan().select(x[1], x[1].isnan().select(x[0], x[0].minimum(x[1])));
     /// The angle of the point (other, input), in radians.
-    fn atan2, inplace atan2_ (input, other) Float except complex = |x| x[0].atan2(x[1]);
+    fn atan2 as atan2 | arctan2, inplace atan2_ (input, other) Float except complex = |x| x[0].atan2(x[1]);
     /// `sqrt(input^2 + other^2)`.
     fn hypot, inplace hypot_ (input, other) Promote except bool int complex = |x| (x[0] * x[0] + x[1] * x[1]).sqrt();
     /// `|input|` with the sign of `other`.
@@ -24,7 +24,7 @@ pointwise! { BINARY;
     /// Whether exactly one is true (not zero).
     fn logical_xor (input, other) Truth = |x| x[0].logical_xor(x[1]);
     /// `input` where the condition is true, else `other` (torch: `where`).
-    fn where_cond (condition, input, other) Promote = |x| x[0].select(x[1], x[2]);
+    fn where_cond as where (condition, input, other) Promote = |x| x[0].select(x[1], x[2]);
     /// `start + weight * (end - start)`.
     fn lerp, inplace lerp_ (input, end, weight) Promote except bool int = |x| x[0] + x[2] * (x[1] - x[0]);
     /// `input + value * tensor1 * tensor2`.

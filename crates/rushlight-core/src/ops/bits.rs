@@ -16,7 +16,7 @@ pointwise! { BITS;
     /// Bits moved down by `other` places, the sign kept.
     fn bitwise_right_shift (input, other) Promote except bool float complex = |x| x[0].bitwise_right_shift(x[1]);
     /// Every bit of an integer inverted.
-    fn bitwise_invert (input) Promote except bool float complex = |x| x[0].bitwise_not();
+    fn bitwise_invert as internal (input) Promote except bool float complex = |x| x[0].bitwise_not();
 }
 
 /// The row that chooses by dtype.

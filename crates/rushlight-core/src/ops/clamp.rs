@@ -9,11 +9,11 @@ use smallvec::smallvec;
 
 pointwise! { BOUNDS;
     /// `input` raised to at least the number `min`; the gradient at the bound is 0.
-    fn clamp_above (input, min) Promote except complex = |x| x[0].le(x[1]).select(x[1], x[0]);
+    fn clamp_above as internal (input, min) Promote except complex = |x| x[0].le(x[1]).select(x[1], x[0]);
     /// `input` lowered to at most the number `max`; the gradient at the bound is 0.
-    fn clamp_below (input, max) Promote except complex = |x| x[0].ge(x[1]).select(x[1], x[0]);
+    fn clamp_below as internal (input, max) Promote except complex = |x| x[0].ge(x[1]).select(x[1], x[0]);
     /// `input` between two numbers; the gradient at a bound is 0.
-    fn clamp_between (input, min, max) Promote except complex = |x| x[0].ge(x[2]).select(x[2], x[0].le(x[1]).select(x[1].minimum(x[2]), x[0]));
+    fn clamp_between as internal (input, min, max) Promote except complex = |x| x[0].ge(x[2]).select(x[2], x[0].le(x[1]).select(x[1].minimum(x[2]), x[0]));
 }
 
 /// The rows made of those.
@@ -30,7 +30,7 @@ pub mod whole {
         /// assert_eq!(x.clamp((), 1.0)?.to_vec::<f32>()?, [-2.0, 0.5, 1.0]);
         /// # Ok::<(), rushlight::Error>(())
         /// ```
-        fn clamp, inplace clamp_ (input: Tensor, min: OptOperand = (), max: OptOperand = ()) -> Tensor {
+        fn clamp as clamp | clip, inplace clamp_ (input: Tensor, min: OptOperand = (), max: OptOperand = ()) -> Tensor {
             run: super::super::clamp(input, min, max),
             samples: clamp_samples,
         }

@@ -7,7 +7,7 @@ use smallvec::smallvec;
 
 ops! { COPY;
     /// A copy of the tensor's own elements, in the same order of dimensions.
-    fn clone_of (input: Tensor) -> Tensor {
+    fn clone_of as clone (input: Tensor) -> Tensor {
         run: duplicate(input),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?)]),
         samples: unary_samples,
@@ -29,13 +29,13 @@ ops! { COPY;
         samples: fill_samples,
     }
     /// Converts to another dtype; gives the same tensor back when it has it already.
-    fn cast (input: Tensor, dtype: DType) -> Tensor {
+    fn cast as internal (input: Tensor, dtype: DType) -> Tensor {
         run: exec::copy_as("to_dtype", input, input.like_layout()?, *dtype, "the dtype changes"),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.to_dtype(cx.info(0)?.dtype)?)]),
         samples: cast_samples,
     }
     /// A row-major copy.
-    fn pack (input: Tensor) -> Tensor {
+    fn pack as internal (input: Tensor) -> Tensor {
         run: exec::copy_as("contiguous", input, Layout::contiguous(input.shape())?, input.dtype(), "the strides are not row-major"),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?)]),
         samples: unary_samples,

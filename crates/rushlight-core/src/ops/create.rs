@@ -45,6 +45,11 @@ ops! { CREATE;
         run: super::arange(*start, *end, *step, *dtype, *device),
         samples: arange_samples,
     }
+    /// Numbers from 0 to `end` (exclusive) by 1.
+    fn arange_to as arange (end: Number; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+        run: super::arange(Number::Int(0), *end, Number::Int(1), *dtype, *device),
+        samples: no_samples,
+    }
     /// `steps` numbers at equal distances from `start` to `end`, both included.
     fn linspace / linspace_with (start: Number, end: Number, steps: Int; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: super::linspace(*start, *end, *steps, *dtype, *device),
@@ -83,6 +88,11 @@ ops! { CREATE;
     /// Uniform integers from `low` (inclusive) to `high` (exclusive).
     fn randint / randint_with (low: Int, high: Int, size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
         run: super::randint(*low, *high, size, *dtype, *device, generator),
+        samples: no_samples,
+    }
+    /// Uniform integers from 0 to `high` (exclusive).
+    fn randint_to as randint (high: Int, size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
+        run: super::randint(0, *high, size, *dtype, *device, generator),
         samples: no_samples,
     }
     /// The numbers 0 to `n - 1` in random order.

@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 ops! { JOIN;
     /// The tensors one after another along `dim`; other sizes must agree, dtypes promote. Vectors
     /// without elements may stand among tensors of any shape.
-    fn cat (tensors: Tensors, dim: Int = 0) -> Tensor {
+    fn cat as cat | concat | concatenate (tensors: Tensors, dim: Int = 0) -> Tensor {
         run: super::cat(tensors, *dim),
         grad: [reads inputs; outputs] |cx| cut(cx),
         samples: cat_samples,
@@ -26,7 +26,7 @@ ops! { JOIN;
         samples: list_samples,
     }
     /// The tensors one above the other; vectors count as rows.
-    fn vstack (tensors: Tensors) -> Tensor {
+    fn vstack as vstack | row_stack (tensors: Tensors) -> Tensor {
         run: joined("vstack", tensors, Tensor::atleast_2d, |_| 0),
         samples: list_samples,
     }

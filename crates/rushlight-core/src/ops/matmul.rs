@@ -49,7 +49,7 @@ ops! { MATMUL;
         samples: dot_samples,
     }
     /// Every product of an element of one vector with an element of the other.
-    fn outer (input: Tensor, vec2: Tensor) -> Tensor {
+    fn outer as outer | ger (input: Tensor, vec2: Tensor) -> Tensor {
         run: super::outer(input, vec2),
         samples: dot_samples,
     }

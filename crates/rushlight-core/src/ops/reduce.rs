@@ -52,6 +52,16 @@ ops! { REDUCE;
         grad: [reads inputs 0; outputs 0] |cx| Ok(smallvec![Some(extremum_grad(cx)?)]),
         samples: reduction_samples_short,
     }
+    /// Largest element of all, as `amax` without dimensions; an error when there is none.
+    fn max_all as max (input: Tensor) -> Tensor {
+        run: input.amax((), false).map_err(|e| e.in_op("max")),
+        samples: whole_samples,
+    }
+    /// Smallest element of all, as `amin` without dimensions; an error when there is none.
+    fn min_all as min (input: Tensor) -> Tensor {
+        run: input.amin((), false).map_err(|e| e.in_op("min")),
+        samples: whole_samples,
+    }
     /// Position of the first largest element along `dim` (of the flattened tensor without one); NaN wins.
     fn argmax (input: Tensor, dim: OptInt = None, keepdim: Bool = false) -> Tensor {
         run: position("argmax", ReduceOp::ArgMax, input, *dim, *keepdim),
@@ -322,7 +332,14 @@ pub(crate) fn spread(g: &Tensor, shape: &[usize], dim: &Dims, keepdim: bool) -> 
 pub(crate) fn reduction_samples() -> Vec<Sample> {
     with_options(&[Value::OptDType(None)])
 }
-pub(crate) fn reduction_samples_short() -> Vec<Sample> {
+pub(crate) fn whole_samples() -> Vec<Sample> {
+    let whole = |shape: &[usize]| {
+        Some(Sample { args: smallvec![Value::Tensor(samples::values(shape, 1).ok()?)], grad: true })
+    };
+    [&[3, 4][..], &[], &[2, 1, 3]].into_iter().filter_map(whole).collect()
+}
+
+fn reduction_samples_short() -> Vec<Sample> {
     with_options(&[])
 }
 

@@ -39,12 +39,12 @@ ops! { STATISTICS;
         samples: logsumexp_samples,
     }
     /// Largest elements along `dim` and their positions; the gradient goes to the first.
-    fn max_dim (input: Tensor, dim: Int, keepdim: Bool = false) -> (Tensor, Tensor) {
+    fn max_dim as max (input: Tensor, dim: Int, keepdim: Bool = false) -> (Tensor, Tensor) {
         run: choose(input, *dim, *keepdim, true),
         samples: choose_samples,
     }
     /// Smallest elements along `dim` and their positions; the gradient goes to the first.
-    fn min_dim (input: Tensor, dim: Int, keepdim: Bool = false) -> (Tensor, Tensor) {
+    fn min_dim as min (input: Tensor, dim: Int, keepdim: Bool = false) -> (Tensor, Tensor) {
         run: choose(input, *dim, *keepdim, false),
         samples: choose_samples,
     }

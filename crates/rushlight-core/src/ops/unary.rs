@@ -4,7 +4,7 @@ use crate::Tensor;
 
 pointwise! { UNARY;
     /// `|input|`.
-    fn abs, inplace abs_ (input) Promote except bool complex = |x| x[0].abs();
+    fn abs as abs | absolute, inplace abs_ (input) Promote except bool complex = |x| x[0].abs();
     /// -1, 0 or 1 by the sign; NaN stays NaN.
     fn sign, inplace sign_ (input) Promote except complex = |x| x[0].sign();
     /// `input * input`.
@@ -36,11 +36,11 @@ pointwise! { UNARY;
     /// Tangent of radians.
     fn tan, inplace tan_ (input) Float except complex = |x| x[0].tan();
     /// Inverse sine, in radians.
-    fn asin, inplace asin_ (input) Float except complex = |x| x[0].asin();
+    fn asin as asin | arcsin, inplace asin_ (input) Float except complex = |x| x[0].asin();
     /// Inverse cosine, in radians.
-    fn acos, inplace acos_ (input) Float except complex = |x| x[0].acos();
+    fn acos as acos | arccos, inplace acos_ (input) Float except complex = |x| x[0].acos();
     /// Inverse tangent, in radians.
-    fn atan, inplace atan_ (input) Float except complex = |x| x[0].atan();
+    fn atan as atan | arctan, inplace atan_ (input) Float except complex = |x| x[0].atan();
     /// Hyperbolic sine.
     fn sinh, inplace sinh_ (input) Float except complex = |x| x[0].sinh();
     /// Hyperbolic cosine.
@@ -48,11 +48,11 @@ pointwise! { UNARY;
     /// Hyperbolic tangent.
     fn tanh, inplace tanh_ (input) Float except complex = |x| x[0].tanh();
     /// Inverse hyperbolic sine.
-    fn asinh, inplace asinh_ (input) Float except complex = |x| x[0].asinh();
+    fn asinh as asinh | arcsinh, inplace asinh_ (input) Float except complex = |x| x[0].asinh();
     /// Inverse hyperbolic cosine.
-    fn acosh, inplace acosh_ (input) Float except complex = |x| x[0].acosh();
+    fn acosh as acosh | arccosh, inplace acosh_ (input) Float except complex = |x| x[0].acosh();
     /// Inverse hyperbolic tangent.
-    fn atanh, inplace atanh_ (input) Float except complex = |x| x[0].atanh();
+    fn atanh as atanh | arctanh, inplace atanh_ (input) Float except complex = |x| x[0].atanh();
     /// Error function.
     fn erf, inplace erf_ (input) Float except complex = |x| x[0].erf();
     /// `1 - erf(input)`, exact for large inputs.
@@ -64,7 +64,7 @@ pointwise! { UNARY;
     /// The nearest integer, ties to even.
     fn round, inplace round_ (input) Promote except bool complex = |x| x[0].round();
     /// The number without its fraction.
-    fn trunc, inplace trunc_ (input) Promote except bool complex = |x| x[0].trunc();
+    fn trunc as trunc | fix, inplace trunc_ (input) Promote except bool complex = |x| x[0].trunc();
     /// What `trunc` cuts off.
     fn frac, inplace frac_ (input) Promote except bool int complex = |x| x[0] - x[0].trunc();
     /// Whether NaN.

@@ -23,7 +23,7 @@ ops! { CONV;
         samples: convolution_samples,
     }
     /// The weight gradient of a convolution of `input` whose result has the gradient `grad`.
-    fn convolution_weight (input: Tensor, grad: Tensor, weight_size: Size, stride: Size, padding: Size, dilation: Size, groups: Int) -> Tensor {
+    fn convolution_weight as internal (input: Tensor, grad: Tensor, weight_size: Size, stride: Size, padding: Size, dilation: Size, groups: Int) -> Tensor {
         run: weight_map(input, grad, weight_size, &[stride, padding, dilation], *groups),
         grad: [reads inputs 0 1; outputs; cross] |cx| weight_backward(cx),
         samples: no_samples,

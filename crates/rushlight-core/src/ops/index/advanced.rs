@@ -15,7 +15,7 @@ ops! { ADVANCED;
     /// Elements that tensors of positions choose: `indices[d]` for dimension d, `None` for a whole
     /// dimension, a bool mask for as many dimensions as it has. Negative positions count from the
     /// end. See [`Tensor::i`] for brackets.
-    fn index (input: Tensor, indices: OptTensors) -> Tensor {
+    fn index as internal (input: Tensor, indices: OptTensors) -> Tensor {
         run: super::index(input, indices),
         grad: [reads inputs 1; outputs] |cx| {
             let indices = cx.inputs(1)?;

@@ -48,7 +48,7 @@ ops! { MASK;
     }
     /// As `nonzero`, one vector a dimension: what indexes those elements. A 0-d tensor counts as a
     /// vector. This is `where` with one argument.
-    fn nonzero_numpy (input: Tensor) -> Vec<Tensor> {
+    fn nonzero_numpy as nonzero_numpy | where (input: Tensor) -> Vec<Tensor> {
         run: if input.dim() == 0 { input.unsqueeze(0)?.nonzero()?.unbind(1) } else { input.nonzero()?.unbind(1) },
         samples: plain_samples,
     }

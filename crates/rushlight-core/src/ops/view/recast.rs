@@ -9,7 +9,7 @@ use smallvec::smallvec;
 ops! { RECAST;
     /// The bytes read as `dtype`. A larger or smaller element scales the last dimension, whose
     /// stride must be 1. No gradient flows through it.
-    fn view_dtype (input: Tensor, dtype: DType) -> Tensor {
+    fn view_dtype as view (input: Tensor, dtype: DType) -> Tensor {
         run: super::view_dtype(input, *dtype),
         samples: dtype_samples,
     }

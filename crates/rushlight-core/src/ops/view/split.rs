@@ -22,7 +22,7 @@ ops! { SPLIT;
         samples: split_samples,
     }
     /// Pieces of these sizes along `dim`; they sum to its size.
-    fn split_with_sizes (input: Tensor, split_sizes: Size, dim: Int = 0) -> Vec<Tensor> {
+    fn split_with_sizes as split_with_sizes | split (input: Tensor, split_sizes: Size, dim: Int = 0) -> Vec<Tensor> {
         run: pieces("split_with_sizes", input, *dim, |n| split_with_sizes_ranges(n, &split_sizes.0)),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(joined(cx, *cx.arg::<i64>(2)?)?)]),
         samples: sizes_samples,
@@ -45,7 +45,7 @@ ops! { SPLIT;
         samples: split_samples,
     }
     /// The pieces of `dim` between these places, read as slice bounds.
-    fn tensor_split_at (input: Tensor, indices: Size, dim: Int = 0) -> Vec<Tensor> {
+    fn tensor_split_at as tensor_split (input: Tensor, indices: Size, dim: Int = 0) -> Vec<Tensor> {
         run: narrows("tensor_split", input, *dim, |n| tensor_split_at_ranges(n, &indices.0)),
         samples: at_samples,
     }
@@ -55,7 +55,7 @@ ops! { SPLIT;
         samples: hsplit_samples,
     }
     /// The pieces side by side between these places.
-    fn hsplit_at (input: Tensor, indices: Size) -> Vec<Tensor> {
+    fn hsplit_at as hsplit (input: Tensor, indices: Size) -> Vec<Tensor> {
         run: at_least("hsplit", input, 1).and_then(|()| input.tensor_split_at(indices.clone(), horizontal(input))),
         samples: hsplit_at_samples,
     }
@@ -65,7 +65,7 @@ ops! { SPLIT;
         samples: vsplit_samples,
     }
     /// The pieces of dimension 0 between these places.
-    fn vsplit_at (input: Tensor, indices: Size) -> Vec<Tensor> {
+    fn vsplit_at as vsplit (input: Tensor, indices: Size) -> Vec<Tensor> {
         run: at_least("vsplit", input, 2).and_then(|()| input.tensor_split_at(indices.clone(), 0)),
         samples: hsplit_at_samples,
     }
@@ -75,7 +75,7 @@ ops! { SPLIT;
         samples: dsplit_samples,
     }
     /// The pieces of dimension 2 between these places.
-    fn dsplit_at (input: Tensor, indices: Size) -> Vec<Tensor> {
+    fn dsplit_at as dsplit (input: Tensor, indices: Size) -> Vec<Tensor> {
         run: at_least("dsplit", input, 3).and_then(|()| input.tensor_split_at(indices.clone(), 2)),
         samples: dsplit_at_samples,
     }
