@@ -98,11 +98,6 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// How many steps the program has.
-    pub(crate) fn cost(&self) -> usize {
-        self.steps.len()
-    }
-
     /// Values of a block that are kept at once.
     fn slots(&self) -> usize {
         self.ins.len() + self.program.registers() + self.params.len() + self.program.literals().len()
@@ -312,9 +307,10 @@ impl Block<'_, '_> {
         scratch
     }
 
-    /// The program's one result over `n` (at most BLOCK) elements that lie densely from `at` on.
-    pub(crate) fn dense(&mut self, ptrs: &[Ptr], at: &[isize], n: usize) -> *const u8 {
-        let inputs: Inputs = (0..ptrs.len()).map(|k| self.fetch(k, ptrs[k].offset(at[k]), 1, n)).collect();
+    /// The program's one result over `n` (at most BLOCK) elements that lie at a fixed stride from `at` on.
+    pub(crate) fn strided(&mut self, ptrs: &[Ptr], at: &[isize], strides: &[isize], n: usize) -> *const u8 {
+        let inputs: Inputs =
+            (0..ptrs.len()).map(|k| self.fetch(k, ptrs[k].offset(at[k]), strides[k], n)).collect();
         self.evaluate(&inputs, n)
     }
 

@@ -1,303 +1,367 @@
-//! The three walks of a reduction: one output, rows, and columns of a matrix.
+//! The walks of a reduction: pieces of few outputs, rows, and columns of a matrix.
 
-use super::{Cell, put, size_of_ctype};
+use super::combine::{Dense, Join, begin, into_many, into_one};
+use super::{Cell, put};
 use crate::access::Ptr;
-use crate::isa::{Isa, Kernel, dispatch};
-use crate::load_store::Mover;
+use crate::load_store::{Mover, ctype_size, loader};
 use crate::map::{BLOCK, Block, Plan};
 use crate::pool;
-use num_complex::Complex;
 use rushlight_core::backend::ReduceOp;
 use rushlight_core::layout::Nest;
-use rushlight_core::{CType, Result};
+use rushlight_core::{CType, DType};
 use smallvec::SmallVec;
-use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Mutex;
 
-/// Elements whose partial results are combined at the end when everything becomes one value.
+/// Elements that are joined block after block; above that, halves are joined.
 pub(super) const PIECE: usize = 1 << 14;
 
-/// A combining operation on a compute type.
-pub(super) trait Combine<T: Copy> {
-    const START: T;
-    fn join(a: T, b: T) -> T;
-    /// What an element contributes.
-    #[inline(always)]
-    fn take(x: T) -> T {
-        x
-    }
-}
+/// Rows that are added to one row of totals; above that, halves are joined.
+const ROWS: usize = 128;
 
-pub(super) struct Sum;
-pub(super) struct Prod;
-pub(super) struct Max;
-pub(super) struct Min;
-pub(super) struct Any;
-pub(super) struct All;
-
-macro_rules! combine {
-    (ints $($t:ty)*) => { $(
-        impl Combine<$t> for Sum { const START: $t = 0; #[inline(always)] fn join(a: $t, b: $t) -> $t { a.wrapping_add(b) } }
-        impl Combine<$t> for Prod { const START: $t = 1; #[inline(always)] fn join(a: $t, b: $t) -> $t { a.wrapping_mul(b) } }
-        impl Combine<$t> for Max { const START: $t = <$t>::MIN; #[inline(always)] fn join(a: $t, b: $t) -> $t { a.max(b) } }
-        impl Combine<$t> for Min { const START: $t = <$t>::MAX; #[inline(always)] fn join(a: $t, b: $t) -> $t { a.min(b) } }
-        impl Combine<$t> for Any { const START: $t = 0; #[inline(always)] fn join(a: $t, b: $t) -> $t { a | b } #[inline(always)] fn take(x: $t) -> $t { (x != 0) as $t } }
-        impl Combine<$t> for All { const START: $t = 1; #[inline(always)] fn join(a: $t, b: $t) -> $t { a & b } #[inline(always)] fn take(x: $t) -> $t { (x != 0) as $t } }
-    )* };
-    (floats $($t:ty)*) => { $(
-        impl Combine<$t> for Sum { const START: $t = 0.0; #[inline(always)] fn join(a: $t, b: $t) -> $t { a + b } }
-        impl Combine<$t> for Prod { const START: $t = 1.0; #[inline(always)] fn join(a: $t, b: $t) -> $t { a * b } }
-        impl Combine<$t> for Max { const START: $t = <$t>::NEG_INFINITY; #[inline(always)] fn join(a: $t, b: $t) -> $t { if a > b || a.is_nan() { a } else { b } } }
-        impl Combine<$t> for Min { const START: $t = <$t>::INFINITY; #[inline(always)] fn join(a: $t, b: $t) -> $t { if a < b || a.is_nan() { a } else { b } } }
-        impl Combine<$t> for Any { const START: $t = 0.0; #[inline(always)] fn join(a: $t, b: $t) -> $t { if a != 0.0 || b != 0.0 { 1.0 } else { 0.0 } } }
-        impl Combine<$t> for All { const START: $t = 1.0; #[inline(always)] fn join(a: $t, b: $t) -> $t { if a != 0.0 && b != 0.0 { 1.0 } else { 0.0 } } }
-    )* };
-    (complex $($t:ty)*) => { $(
-        impl Combine<Complex<$t>> for Sum { const START: Complex<$t> = Complex { re: 0.0, im: 0.0 }; #[inline(always)] fn join(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> { a + b } }
-        impl Combine<Complex<$t>> for Prod { const START: Complex<$t> = Complex { re: 1.0, im: 0.0 }; #[inline(always)] fn join(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> { a * b } }
-        impl Combine<Complex<$t>> for Any { const START: Complex<$t> = Complex { re: 0.0, im: 0.0 }; #[inline(always)] fn join(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> { let t = a.re != 0.0 || a.im != 0.0 || b.re != 0.0 || b.im != 0.0; Complex::new(if t { 1.0 } else { 0.0 }, 0.0) } }
-        impl Combine<Complex<$t>> for All { const START: Complex<$t> = Complex { re: 1.0, im: 0.0 }; #[inline(always)] fn join(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> { let t = (a.re != 0.0 || a.im != 0.0) && (b.re != 0.0 || b.im != 0.0); Complex::new(if t { 1.0 } else { 0.0 }, 0.0) } }
-    )* };
-}
-combine!(ints i32 i64 u64);
-combine!(floats f32 f64);
-combine!(complex f32 f64);
-
-/// Arguments of a kernel: `n` dense values and where the partial result is.
-#[derive(Clone, Copy)]
-struct Dense {
-    total: *mut u8,
-    values: *const u8,
-    n: usize,
-}
-
-/// Joins a block into one value: 16 running values, then halves of them.
-struct IntoOne<O, T>(PhantomData<(O, T)>);
-/// Joins a block into as many values, place by place.
-struct IntoMany<O, T>(PhantomData<(O, T)>);
-/// Sets the start value.
-struct Begin<O, T>(PhantomData<(O, T)>);
-
-impl<O: Combine<T>, T: Copy> Kernel<Dense> for IntoOne<O, T> {
-    #[inline(always)]
-    unsafe fn run<I: Isa>(k: Dense) {
-        const LANES: usize = 16;
-        // SAFETY: the caller promises n aligned values, and one at `total`.
-        let (values, total) =
-            unsafe { (std::slice::from_raw_parts(k.values.cast::<T>(), k.n), &mut *k.total.cast::<T>()) };
-        let mut lanes = [O::START; LANES];
-        let mut chunks = values.chunks_exact(LANES);
-        for c in &mut chunks {
-            for (l, v) in lanes.iter_mut().zip(c) {
-                *l = O::join(*l, O::take(*v));
-            }
-        }
-        for (l, v) in lanes.iter_mut().zip(chunks.remainder()) {
-            *l = O::join(*l, O::take(*v));
-        }
-        let mut width = LANES / 2;
-        while width > 0 {
-            for i in 0..width {
-                lanes[i] = O::join(lanes[i], lanes[i + width]);
-            }
-            width /= 2;
-        }
-        *total = O::join(*total, lanes[0]);
-    }
-}
-impl<O: Combine<T>, T: Copy> Kernel<Dense> for IntoMany<O, T> {
-    #[inline(always)]
-    unsafe fn run<I: Isa>(k: Dense) {
-        // SAFETY: the caller promises n aligned values at both addresses, which do not overlap.
-        let (values, totals) = unsafe {
-            (
-                std::slice::from_raw_parts(k.values.cast::<T>(), k.n),
-                std::slice::from_raw_parts_mut(k.total.cast::<T>(), k.n),
-            )
-        };
-        totals.iter_mut().zip(values).for_each(|(t, v)| *t = O::join(*t, O::take(*v)));
-    }
-}
-impl<O: Combine<T>, T: Copy> Kernel<Dense> for Begin<O, T> {
-    #[inline(always)]
-    unsafe fn run<I: Isa>(k: Dense) {
-        // SAFETY: the caller promises room for n aligned values.
-        let totals = unsafe { std::slice::from_raw_parts_mut(k.total.cast::<T>(), k.n) };
-        totals.fill(O::START);
-    }
-}
-
-/// A joining kernel for an operation and compute type.
-type Join = unsafe fn(Dense);
-
-macro_rules! pick {
-    ($kernel:ident, $op:expr, $ctype:expr) => {
-        match $op {
-            ReduceOp::Sum => pick!(@all $kernel Sum $ctype),
-            ReduceOp::Prod => pick!(@all $kernel Prod $ctype),
-            ReduceOp::Any => pick!(@all $kernel Any $ctype),
-            ReduceOp::All => pick!(@all $kernel All $ctype),
-            ReduceOp::Max | ReduceOp::ArgMax => pick!(@real $kernel Max $ctype),
-            ReduceOp::Min | ReduceOp::ArgMin => pick!(@real $kernel Min $ctype),
-        }
-    };
-    (@all $kernel:ident $o:ident $ctype:expr) => {
-        match $ctype {
-            CType::C64 => dispatch::<$kernel<$o, Complex<f32>>, Dense> as Join,
-            CType::C128 => dispatch::<$kernel<$o, Complex<f64>>, Dense> as Join,
-            c => pick!(@real $kernel $o c),
-        }
-    };
-    (@real $kernel:ident $o:ident $ctype:expr) => {
-        match $ctype {
-            CType::I64 => dispatch::<$kernel<$o, i64>, Dense> as Join,
-            CType::U64 => dispatch::<$kernel<$o, u64>, Dense> as Join,
-            CType::F32 => dispatch::<$kernel<$o, f32>, Dense> as Join,
-            CType::F64 => dispatch::<$kernel<$o, f64>, Dense> as Join,
-            // Complex extrema are refused by the ops.
-            _ => dispatch::<$kernel<$o, i32>, Dense> as Join,
-        }
-    };
-}
-
-fn into_one(op: ReduceOp, c: CType) -> Join {
-    pick!(IntoOne, op, c)
-}
-fn into_many(op: ReduceOp, c: CType) -> Join {
-    pick!(IntoMany, op, c)
-}
-fn begin(op: ReduceOp, c: CType) -> Join {
-    pick!(Begin, op, c)
-}
+/// Outputs below which the elements of each are spread over threads.
+const FEW: usize = 16;
 
 /// A reduction made ready.
 pub(super) struct Fold<'a, 'p> {
     pub op: ReduceOp,
     pub ctype: CType,
     pub plan: &'a Plan<'p>,
-    pub post: &'a Plan<'p>,
+    /// Whether the program gives truth values, which are combined as numbers.
+    pub truth: bool,
+    pub post: Option<&'a Plan<'p>>,
     pub ptrs: SmallVec<[Ptr; 4]>,
     pub out: Ptr,
     pub store: Mover,
-    /// Output first, then the inputs.
+    /// Bytes of a value to store.
+    pub result_size: usize,
+    /// Over the outputs: the inputs first, then the output.
     pub kept: &'a Nest,
     pub reduced: &'a Nest,
     pub count: usize,
 }
 
+/// Values of the compute type that threads write at different places.
+struct Parts {
+    cells: Vec<Cell>,
+    size: usize,
+}
+
+/// Addresses that may cross threads: tasks write disjoint places of [`Parts`].
+#[derive(Clone, Copy)]
+struct Shared(*mut u8);
+// SAFETY: each task writes the values of its own number only, and the pool joins before they are read.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+impl Shared {
+    fn at(self, bytes: usize) -> *mut u8 {
+        self.0.wrapping_add(bytes)
+    }
+}
+
+impl Parts {
+    fn new(values: usize, size: usize) -> Parts {
+        Parts { cells: vec![Cell::default(); (values * size).div_ceil(size_of::<Cell>()).max(1)], size }
+    }
+    fn at(&mut self, value: usize) -> *mut u8 {
+        self.cells.as_mut_ptr().cast::<u8>().wrapping_add(value * self.size)
+    }
+    fn share(&mut self) -> Shared {
+        Shared(self.cells.as_mut_ptr().cast())
+    }
+}
+
 impl Fold<'_, '_> {
-    /// Joins the reduced elements `range` of the output whose inputs start at `at` into `total`.
-    fn join(&self, block: &mut Block<'_, '_>, at: &[isize], range: Range<usize>, total: *mut u8) {
-        let join = into_one(self.op, self.ctype);
-        block.each(&self.ptrs, at, self.reduced, range, |values, n| {
-            // SAFETY: the block hands n dense values; `total` is one.
-            unsafe { join(Dense { total, values, n }) }
-        });
+    /// Whether each output is worth several threads.
+    pub(super) fn is_long(&self, outs: usize) -> bool {
+        outs < FEW && self.count > PIECE
+    }
+
+    /// Whether neighbouring outputs are worked on together: their inputs lie densely, or they are
+    /// so short that the work is in their number.
+    pub(super) fn is_columns(&self) -> bool {
+        let ins = self.ptrs.len();
+        let width = self.kept.inner_len();
+        let dense = |nest: &Nest| nest.inner_strides()[..ins].iter().all(|s| *s == 1);
+        let inside = !dense(self.reduced) || self.count == 1;
+        (dense(self.kept) && width >= 8 && inside) || (self.count <= 32 && width >= 64)
     }
 
     fn start(&self) -> Cell {
         let mut cell = Cell::default();
-        // SAFETY: the cell has room for one value.
-        unsafe { begin(self.op, self.ctype)(Dense { total: cell.ptr(), values: std::ptr::null(), n: 1 }) };
+        self.begin(cell.ptr(), 1);
         cell
     }
 
+    fn begin(&self, total: *mut u8, n: usize) {
+        // SAFETY: callers bring room for n values.
+        unsafe { begin(self.op, self.ctype)(Dense { total, values: std::ptr::null(), n }) };
+    }
+
+    /// Joins the reduced elements `range` of the output whose inputs start at `at`.
+    fn pairwise(&self, block: &mut Block<'_, '_>, at: &[isize], range: Range<usize>) -> Cell {
+        let mut cell = self.start();
+        if range.len() > PIECE {
+            let middle = range.start + (range.len() / 2).next_multiple_of(PIECE);
+            cell = self.pairwise(block, at, range.start..middle);
+            let mut other = self.pairwise(block, at, middle..range.end);
+            // SAFETY: both cells hold one value. `take` of a joined value is the value again.
+            unsafe { into_many(self.op, self.ctype)(Dense { total: cell.ptr(), values: other.ptr(), n: 1 }) };
+            return cell;
+        }
+        let (join, total) = (into_one(self.op, self.ctype), cell.ptr());
+        let mut numbers = Numbers::new(self.truth, self.ctype);
+        block.each(&self.ptrs, at, self.reduced, range, |values, n| {
+            let values = numbers.of(values, n);
+            // SAFETY: the block hands n dense values; `total` is one.
+            unsafe { join(Dense { total, values, n }) }
+        });
+        cell
+    }
+
+    /// Applies the last program to `n` totals and stores them.
     fn finish(&self, total: *const u8, n: usize, memory: impl Fn(usize) -> *mut u8) {
-        let size = size_of_ctype(self.ctype);
-        self.post.with_block(|block| {
+        let size = ctype_size(self.ctype);
+        let Some(post) = self.post else {
+            return (0..n).for_each(|i| put(self.store, total.wrapping_add(i * size), memory(i)));
+        };
+        post.with_block(|block| {
             for start in (0..n).step_by(BLOCK) {
                 let m = (n - start).min(BLOCK);
                 let done = block.evaluate(&[total.wrapping_add(start * size)], m);
+                let size = self.result_size;
                 (0..m).for_each(|i| put(self.store, done.wrapping_add(i * size), memory(start + i)));
             }
         });
     }
 
-    /// Everything becomes one value: pieces on all threads, joined in order.
-    pub(super) fn one(&self) -> Result<()> {
-        let pieces = self.count.div_ceil(PIECE);
-        let parts = Mutex::new(vec![Cell::default(); pieces]);
-        let at: SmallVec<[isize; 6]> = SmallVec::from_elem(0, self.ptrs.len());
-        pool::run(pieces, &|k| {
-            let mut cell = self.start();
-            let range = k * PIECE..((k + 1) * PIECE).min(self.count);
-            self.plan.with_block(|block| self.join(block, &at, range, cell.ptr()));
-            parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[k] = cell;
+    /// Few outputs of many elements: pieces on all threads, joined pairwise in order.
+    pub(super) fn long(&self, outs: usize) {
+        let (pieces, size) = (self.count.div_ceil(PIECE), ctype_size(self.ctype));
+        let mut parts = Parts::new(outs * pieces, size);
+        let shared = parts.share();
+        let ins = self.ptrs.len();
+        pool::run(outs * pieces, &|task| {
+            let (out, piece) = (task / pieces, task % pieces);
+            let range = piece * PIECE..((piece + 1) * PIECE).min(self.count);
+            let at = element(self.kept, out);
+            let mut cell = self.plan.with_block(|block| self.pairwise(block, &at[..ins], range));
+            // SAFETY: one value, whose place no other task writes.
+            unsafe { std::ptr::copy_nonoverlapping(cell.ptr(), shared.at(task * size), size) };
         });
-        let mut parts = parts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // Pairwise, so that the error grows with the logarithm of the number of pieces.
-        let many = into_many(self.op, self.ctype);
-        let mut width = parts.len();
+        for out in 0..outs {
+            self.halve(&mut parts, out * pieces, pieces, 1);
+            let at = element(self.kept, out);
+            self.finish(parts.at(out * pieces), 1, |_| self.out.offset(at[ins]));
+        }
+    }
+
+    /// Joins `count` groups of `n` values from `first` on into the first group, pairwise.
+    fn halve(&self, parts: &mut Parts, first: usize, count: usize, n: usize) {
+        let join = into_many(self.op, self.ctype);
+        let mut width = count;
         while width > 1 {
             let half = width.div_ceil(2);
             for i in 0..width - half {
-                let mut other = parts[i + half];
-                // SAFETY: both cells hold one value. `take` of a joined value is the value again.
-                unsafe { many(Dense { total: parts[i].ptr(), values: other.ptr(), n: 1 }) };
+                let (total, values) = (parts.at(first + i * n), parts.at(first + (i + half) * n));
+                // SAFETY: two groups of n values that do not overlap.
+                unsafe { join(Dense { total, values, n }) };
             }
             width = half;
         }
-        self.finish(parts[0].ptr(), 1, |_| self.out.at);
-        Ok(())
     }
 
     /// Each output on its own.
     pub(super) fn rows(&self, outs: Range<usize>) {
+        let ins = self.ptrs.len();
         self.plan.with_block(|block| {
             self.kept.for_each_run(outs, |offsets, len| {
                 let strides = self.kept.inner_strides();
-                for i in 0..len as isize {
-                    let at: SmallVec<[isize; 6]> =
-                        (1..offsets.len()).map(|k| offsets[k] + i * strides[k]).collect();
-                    let mut cell = self.start();
-                    self.join(block, &at, 0..self.count, cell.ptr());
-                    self.finish_one(cell, self.out.offset(offsets[0] + i * strides[0]));
+                let mut at: SmallVec<[isize; 6]> = offsets.into();
+                for _ in 0..len {
+                    let mut cell = self.pairwise(block, &at[..ins], 0..self.count);
+                    self.finish(cell.ptr(), 1, |_| self.out.offset(at[ins]));
+                    at.iter_mut().zip(strides).for_each(|(a, s)| *a += s);
                 }
             });
         });
     }
 
-    fn finish_one(&self, mut cell: Cell, memory: *mut u8) {
-        if self.post.cost() == 0 {
-            put(self.store, cell.ptr(), memory);
-        } else {
-            self.finish(cell.ptr(), 1, |_| memory);
+    /// Neighbouring outputs together: each step adds a row of inputs to a row of totals.
+    pub(super) fn columns(&self) {
+        let width = self.kept.inner_len();
+        let bands = width.div_ceil(BLOCK);
+        let tasks = self.kept.rows() * bands;
+        let most = width.min(BLOCK);
+        // Cut by shape alone, so that results do not depend on threads.
+        let piece =
+            if tasks < FEW { (4 * pool::GRAIN / most).max(ROWS).next_multiple_of(ROWS) } else { self.count };
+        let pieces = self.count.div_ceil(piece.max(1)).max(1);
+        let size = ctype_size(self.ctype);
+        if pieces == 1 {
+            let grain = (pool::GRAIN / (self.count.max(1) * most)).max(1);
+            pool::parallel_for(tasks, grain, |range| {
+                for task in range {
+                    let mut totals = self.band(task, bands, 0..self.count);
+                    self.finish_band(task, bands, totals.at(0));
+                }
+            });
+            return;
+        }
+        let mut parts = Parts::new(tasks * pieces * most, size);
+        let shared = parts.share();
+        pool::run(tasks * pieces, &|k| {
+            let (task, p) = (k / pieces, k % pieces);
+            let mut totals = self.band(task, bands, p * piece..((p + 1) * piece).min(self.count));
+            let n = self.band_size(task, bands);
+            // SAFETY: n values, whose places no other task writes.
+            unsafe { std::ptr::copy_nonoverlapping(totals.at(0), shared.at(k * most * size), n * size) };
+        });
+        for task in 0..tasks {
+            self.halve(&mut parts, task * pieces * most, pieces, most);
+            self.finish_band(task, bands, parts.at(task * pieces * most));
         }
     }
 
-    /// Neighbouring outputs together: each step adds a dense row of inputs to a row of totals.
-    pub(super) fn columns(&self) {
-        let width = self.kept.inner_len();
-        let (join, begin) = (into_many(self.op, self.ctype), begin(self.op, self.ctype));
-        let bands = width.div_ceil(BLOCK);
-        let grain = (pool::GRAIN / (self.count.max(1) * width.min(BLOCK))).max(1);
-        pool::parallel_for(self.kept.rows() * bands, grain, |range| {
-            let mut totals = vec![Cell::default(); BLOCK];
-            for task in range {
-                let (row, first) = (task / bands, task % bands * BLOCK);
-                let n = (width - first).min(BLOCK);
-                let total = totals.as_mut_ptr().cast::<u8>();
-                // SAFETY: there is room for BLOCK values, aligned.
-                unsafe { begin(Dense { total, values: std::ptr::null(), n }) };
-                let rows = self.kept.rows_from(row);
-                let offsets = rows.offsets();
-                self.plan.with_block(|block| {
-                    self.reduced.for_each_run(0..self.count, |inner, len| {
-                        let steps = self.reduced.inner_strides();
-                        for j in 0..len as isize {
-                            let at: SmallVec<[isize; 6]> = (0..self.ptrs.len())
-                                .map(|k| offsets[k + 1] + first as isize + inner[k] + j * steps[k])
-                                .collect();
-                            let values = block.dense(&self.ptrs, &at, n);
-                            // SAFETY: n dense values, and as many totals.
-                            unsafe { join(Dense { total, values, n }) };
-                        }
-                    });
-                });
-                let stride = self.kept.inner_strides()[0];
-                self.finish(total, n, |i| self.out.offset(offsets[0] + (first + i) as isize * stride));
-            }
+    fn band_size(&self, task: usize, bands: usize) -> usize {
+        (self.kept.inner_len() - task % bands * BLOCK).min(BLOCK)
+    }
+
+    fn finish_band(&self, task: usize, bands: usize, totals: *const u8) {
+        let (ins, first) = (self.ptrs.len(), task % bands * BLOCK);
+        let rows = self.kept.rows_from(task / bands);
+        let (start, stride) = (rows.offsets()[ins], self.kept.inner_strides()[ins]);
+        let place = |i: usize| self.out.offset(start + (first + i) as isize * stride);
+        self.finish(totals, self.band_size(task, bands), place);
+    }
+
+    /// The totals of one band of columns over the reduced elements `range`.
+    fn band(&self, task: usize, bands: usize, range: Range<usize>) -> Parts {
+        let ins = self.ptrs.len();
+        let n = self.band_size(task, bands);
+        let rows = self.kept.rows_from(task / bands);
+        let strides = &self.kept.inner_strides()[..ins];
+        let first = (task % bands * BLOCK) as isize;
+        let start: SmallVec<[isize; 6]> =
+            rows.offsets().iter().zip(strides).map(|(o, s)| o + first * s).collect();
+        let steps = self.reduced.inner_strides();
+        // Rows that follow each other in memory are as good as one long row.
+        let packed = bands == 1
+            && strides.iter().all(|s| *s == 1)
+            && steps.iter().all(|s| *s == n as isize)
+            && 2 * n <= BLOCK;
+        let together = if packed { BLOCK / n } else { 1 };
+        let mut tower = Tower::new(self, n * together);
+        let mut numbers = Numbers::new(self.truth, self.ctype);
+        self.plan.with_block(|block| {
+            self.reduced.for_each_run(range, |inner, len| {
+                let mut at: SmallVec<[isize; 6]> = start.iter().zip(inner).map(|(a, b)| a + b).collect();
+                let mut done = 0;
+                while done < len {
+                    let rows = (len - done).min(together);
+                    let values = block.strided(&self.ptrs, &at, strides, n * rows);
+                    tower.add(self, numbers.of(values, n * rows), n * rows);
+                    at.iter_mut().zip(steps).for_each(|(a, s)| *a += s * rows as isize);
+                    done += rows;
+                }
+            });
         });
+        let mut totals = tower.top();
+        self.halve(&mut totals, 0, together, n);
+        totals
+    }
+}
+
+/// Rows of totals by height: each is the join of twice as many rows as the one below.
+struct Tower {
+    join: Join,
+    width: usize,
+    /// Rows added to the lowest totals, and how often those were carried up.
+    added: usize,
+    carried: usize,
+    floors: Vec<Parts>,
+}
+
+impl Tower {
+    fn new(fold: &Fold<'_, '_>, width: usize) -> Tower {
+        let mut tower =
+            Tower { join: into_many(fold.op, fold.ctype), width, added: 0, carried: 0, floors: Vec::new() };
+        tower.floors.push(tower.fresh(fold));
+        tower
+    }
+
+    fn fresh(&self, fold: &Fold<'_, '_>) -> Parts {
+        let mut parts = Parts::new(self.width, ctype_size(fold.ctype));
+        fold.begin(parts.at(0), self.width);
+        parts
+    }
+
+    fn add(&mut self, fold: &Fold<'_, '_>, values: *const u8, n: usize) {
+        if self.added == ROWS {
+            self.carry(fold);
+        }
+        self.added += 1;
+        // SAFETY: n dense values, and at least as many totals.
+        unsafe { (self.join)(Dense { total: self.floors[0].at(0), values, n }) };
+    }
+
+    /// Counts in binary: a floor that is taken is joined with what comes up and moves on.
+    fn carry(&mut self, fold: &Fold<'_, '_>) {
+        let n = self.width;
+        let mut floor = 0;
+        loop {
+            floor += 1;
+            if floor == self.floors.len() {
+                let fresh = self.fresh(fold);
+                self.floors.push(fresh);
+            }
+            let (below, above) = self.floors.split_at_mut(floor);
+            let (from, to) = (&mut below[floor - 1], &mut above[0]);
+            // SAFETY: two rows of n totals in buffers of their own.
+            unsafe { (self.join)(Dense { total: to.at(0), values: from.at(0), n }) };
+            fold.begin(from.at(0), n);
+            if self.carried >> (floor - 1) & 1 == 0 {
+                break;
+            }
+        }
+        self.carried += 1;
+        self.added = 0;
+    }
+
+    fn top(mut self) -> Parts {
+        let mut total = self.floors.remove(0);
+        for mut floor in std::mem::take(&mut self.floors) {
+            // SAFETY: two rows of totals in buffers of their own.
+            unsafe { (self.join)(Dense { total: total.at(0), values: floor.at(0), n: self.width }) };
+        }
+        total
+    }
+}
+
+/// Where an element of a nest is, in each operand.
+pub(super) fn element(nest: &Nest, k: usize) -> SmallVec<[isize; 6]> {
+    let mut at = SmallVec::new();
+    nest.for_each_run(k..k + 1, |offsets, _| at = offsets.into());
+    at
+}
+
+/// Truth values as numbers of the compute type, so that they can be counted.
+pub(super) struct Numbers {
+    convert: Option<Mover>,
+    buffer: Vec<Cell>,
+}
+
+impl Numbers {
+    pub(super) fn new(truth: bool, ctype: CType) -> Numbers {
+        let convert = truth.then(|| loader(DType::Bool, ctype));
+        Numbers { convert, buffer: vec![Cell::default(); if truth { BLOCK } else { 0 }] }
+    }
+    /// At most BLOCK values.
+    pub(super) fn of(&mut self, values: *const u8, n: usize) -> *const u8 {
+        let Some(convert) = self.convert else { return values };
+        let scratch = self.buffer.as_mut_ptr().cast::<u8>();
+        // SAFETY: n truth values lie there, and the buffer has a cell for each.
+        unsafe { convert(super::row(scratch, values.cast_mut(), n)) };
+        scratch
     }
 }

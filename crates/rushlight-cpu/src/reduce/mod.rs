@@ -1,14 +1,15 @@
 //! Combines along axes, after a program and before another.
 //!
-//! Elements are combined in pieces of a fixed size whose partial results are then combined in
-//! order, so results are the same for any number of threads and sums are about as accurate as
+//! Elements are combined in pieces of a fixed size whose partial results are then combined
+//! pairwise, so results are the same for any number of threads and sums are about as accurate as
 //! pairwise ones.
 
 mod arg;
+mod combine;
 mod fold;
 
 use crate::access::Ptr;
-use crate::load_store::{Move, ctype_size, storer};
+use crate::load_store::{Move, Mover, ctype_size, storer};
 use crate::map::Plan;
 use crate::pool;
 use rushlight_core::backend::{Reduce, ReduceOp, Stage};
@@ -16,103 +17,116 @@ use rushlight_core::layout::Nest;
 use rushlight_core::program::{Program, Sort, trace};
 use rushlight_core::{CType, Result};
 use smallvec::SmallVec;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-static IDENTITY: LazyLock<Option<Program>> = LazyLock::new(|| trace(&[Sort::Num], 0, |x| vec![x[0]]).ok());
-
-/// Some of the axes of an operand. Not a layout: with strides that point backwards the first element
-/// is not the lowest, and only the operand as a whole is known to stay inside its storage.
-struct Part {
-    shape: Vec<usize>,
-    strides: Vec<isize>,
+/// Dims and the strides of each operand in them.
+struct Side {
+    shape: SmallVec<[usize; 6]>,
+    strides: SmallVec<[SmallVec<[isize; 6]>; 4]>,
 }
 
-impl Part {
-    fn shape(&self) -> &[usize] {
-        &self.shape
+impl Side {
+    /// The axes whose bit in `axes` is `wanted`, for the inputs and then the output.
+    fn new(call: &Reduce<'_>, wanted: u64) -> Side {
+        let shape = call.ins[0].layout().shape();
+        let axes = || (0..shape.len()).filter(|d| call.axes >> d & 1 == wanted);
+        let layouts = call.ins.iter().map(|i| i.layout()).chain([call.out.layout()]);
+        Side {
+            shape: axes().map(|d| shape[d]).collect(),
+            strides: layouts.map(|l| axes().map(|d| l.strides()[d]).collect()).collect(),
+        }
     }
-    fn strides(&self) -> &[isize] {
-        &self.strides
+
+    /// All operands, in the order that suits memory.
+    fn any_order(&self) -> Nest {
+        let all: SmallVec<[&[isize]; 6]> = self.strides.iter().map(|s| &s[..]).collect();
+        Nest::new(&self.shape, &all)
     }
-    fn numel(&self) -> usize {
-        self.shape.iter().product()
+
+    /// The inputs alone, which may be none of the output's business.
+    fn inputs(&self) -> SmallVec<[&[isize]; 6]> {
+        self.strides[..self.strides.len() - 1].iter().map(|s| &s[..]).collect()
     }
 }
 
-/// The kept axes and the reduced ones.
-fn split(shape: &[usize], strides: &[isize], axes: u64) -> (Part, Part) {
-    let part = |reduced: u64| {
-        let of = (0..shape.len()).filter(|d| axes >> d & 1 == reduced);
-        let (shape, strides) = of.map(|d| (shape[d], strides[d])).unzip();
-        Part { shape, strides }
-    };
-    (part(0), part(1))
+/// The program that hands its input on.
+///
+/// # Errors
+/// None in fact: tracing a program of one input succeeds.
+fn identity() -> Result<&'static Program> {
+    static IDENTITY: OnceLock<Program> = OnceLock::new();
+    if let Some(program) = IDENTITY.get() {
+        return Ok(program);
+    }
+    let program = trace(&[Sort::Num], 0, |x| vec![x[0]])?;
+    Ok(IDENTITY.get_or_init(|| program))
+}
+
+/// Bool computes as 0 and 1.
+fn numeric(ctype: CType) -> CType {
+    if ctype == CType::Bool { CType::I32 } else { ctype }
+}
+
+fn gives_truth(program: &Program) -> bool {
+    program.outputs().first().is_some_and(|(_, sort)| *sort == Sort::Truth)
 }
 
 pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
-    if matches!(call.op, ReduceOp::ArgMax | ReduceOp::ArgMin) {
-        return arg::run(call);
+    let ctype = numeric(call.ctype);
+    let pre = call.pre.unwrap_or(Stage { program: identity()?, params: &[] });
+    let dtypes = call.ins.iter().map(|i| i.dtype());
+    let plan = Plan::new(pre.program, pre.params, ctype, std::iter::empty(), dtypes)?;
+    let truth = gives_truth(pre.program);
+    let post = match call.post {
+        Some(s) => Some(Plan::new(s.program, s.params, ctype, std::iter::empty(), std::iter::empty())?),
+        None => None,
+    };
+    if call.out.numel() == 0 {
+        return Ok(());
     }
-    let Some(identity) = &*IDENTITY else { return Ok(()) };
-    let pre = call.pre.unwrap_or(Stage { program: identity, params: &[] });
-    let post = call.post.unwrap_or(Stage { program: identity, params: &[] });
-    // Truth values are tested as numbers: bool itself computes as 0 and 1.
-    let ctype = if call.ctype == CType::Bool { CType::I32 } else { call.ctype };
-    let plan =
-        Plan::new(pre.program, pre.params, ctype, std::iter::empty(), call.ins.iter().map(|i| i.dtype()))?;
-    let last = Plan::new(post.program, post.params, ctype, std::iter::empty(), std::iter::empty())?;
-    let shape = call.ins[0].layout().shape();
-    let splits: Vec<(Part, Part)> =
-        call.ins.iter().map(|i| split(shape, i.layout().strides(), call.axes)).collect();
-    let out_strides: Vec<isize> = call
-        .out
-        .layout()
-        .strides()
-        .iter()
-        .enumerate()
-        .filter(|(d, _)| call.axes >> d & 1 == 0)
-        .map(|(_, s)| *s)
-        .collect();
-    let outs = splits[0].0.numel();
-    let count = splits[0].1.numel();
-    // Both walks in row-major order, so that reduction order is that of the definition.
-    let mut kept: SmallVec<[&[isize]; 6]> = SmallVec::new();
-    kept.push(&out_strides);
-    kept.extend(splits.iter().map(|s| s.0.strides()));
-    let kept = Nest::in_order(splits[0].0.shape(), &kept);
-    let reduced: SmallVec<[&[isize]; 6]> = splits.iter().map(|s| s.1.strides()).collect();
-    let reduced = Nest::new(splits[0].1.shape(), &reduced);
+    if matches!(call.op, ReduceOp::ArgMax | ReduceOp::ArgMin) {
+        arg::run(call, ctype, &plan, truth);
+        return Ok(());
+    }
+    let (kept, reduced) = (Side::new(call, 0), Side::new(call, 1));
+    let kept = kept.any_order();
+    let reduced = Nest::new(&reduced.shape, &reduced.inputs());
+    let (outs, count) = (kept.numel(), reduced.numel());
+    let stored = if call.post.is_some_and(|s| gives_truth(s.program)) { CType::Bool } else { ctype };
     let work = fold::Fold {
         op: call.op,
         ctype,
         plan: &plan,
-        post: &last,
+        truth,
+        post: post.as_ref(),
         ptrs: call.ins.iter().map(Ptr::read).collect(),
         out: Ptr::write(&call.out),
-        store: storer(ctype, call.out.dtype()),
+        store: storer(stored, call.out.dtype()),
+        result_size: ctype_size(stored),
         kept: &kept,
         reduced: &reduced,
         count,
     };
-    let columns = kept.inner_len() >= 8
-        && kept.inner_strides()[1..].iter().all(|s| *s == 1)
-        && (count == 0 || reduced.inner_strides().iter().any(|s| *s != 1));
-    if outs == 1 && count > fold::PIECE {
-        return work.one();
-    }
-    if columns {
+    if work.is_columns() {
         work.columns();
-        return Ok(());
+    } else if work.is_long(outs) {
+        work.long(outs);
+    } else {
+        let grain = (pool::GRAIN / count.max(1)).max(1);
+        pool::parallel_for(outs, grain, |range| work.rows(range));
     }
-    let grain = (pool::GRAIN / count.max(1)).max(1);
-    pool::parallel_for(outs, grain, |range| work.rows(range));
     Ok(())
 }
 
+/// A row of dense values.
+fn row(scratch: *mut u8, memory: *mut u8, n: usize) -> Move {
+    Move::row(scratch, memory, 1, n)
+}
+
 /// Stores one finished value.
-fn put(mover: crate::load_store::Mover, value: *const u8, memory: *mut u8) {
+fn put(mover: Mover, value: *const u8, memory: *mut u8) {
     // SAFETY: `value` is one value of the compute type, `memory` an element of the output.
-    unsafe { mover(Move::row(value.cast_mut(), memory, 1, 1)) }
+    unsafe { mover(row(value.cast_mut(), memory, 1)) }
 }
 
 /// Room for one value of any compute type, aligned.
@@ -127,7 +141,3 @@ impl Cell {
 }
 
 const _: () = assert!(size_of::<Cell>() >= 16);
-
-fn size_of_ctype(c: CType) -> usize {
-    ctype_size(c)
-}

@@ -1,0 +1,174 @@
+//! How values of a compute type combine: the kernels of reductions.
+
+use crate::isa::{Isa, Kernel, dispatch};
+use num_complex::Complex;
+use rushlight_core::CType;
+use rushlight_core::backend::ReduceOp;
+use std::marker::PhantomData;
+
+/// A combining operation on a compute type.
+pub(super) trait Combine<T: Copy> {
+    const START: T;
+    fn join(a: T, b: T) -> T;
+    /// What an element contributes.
+    #[inline(always)]
+    fn take(x: T) -> T {
+        x
+    }
+}
+
+pub(super) struct Sum;
+pub(super) struct Prod;
+pub(super) struct Max;
+pub(super) struct Min;
+pub(super) struct Any;
+pub(super) struct All;
+
+macro_rules! combine {
+    (ints $($t:ty)*) => { $(
+        impl Combine<$t> for Sum { const START: $t = 0; #[inline(always)] fn join(a: $t, b: $t) -> $t { a.wrapping_add(b) } }
+        impl Combine<$t> for Prod { const START: $t = 1; #[inline(always)] fn join(a: $t, b: $t) -> $t { a.wrapping_mul(b) } }
+        impl Combine<$t> for Max { const START: $t = <$t>::MIN; #[inline(always)] fn join(a: $t, b: $t) -> $t { a.max(b) } }
+        impl Combine<$t> for Min { const START: $t = <$t>::MAX; #[inline(always)] fn join(a: $t, b: $t) -> $t { a.min(b) } }
+        impl Combine<$t> for Any { const START: $t = 0; #[inline(always)] fn join(a: $t, b: $t) -> $t { a | b } #[inline(always)] fn take(x: $t) -> $t { (x != 0) as $t } }
+        impl Combine<$t> for All { const START: $t = 1; #[inline(always)] fn join(a: $t, b: $t) -> $t { a & b } #[inline(always)] fn take(x: $t) -> $t { (x != 0) as $t } }
+    )* };
+    (floats $($t:ty)*) => { $(
+        impl Combine<$t> for Sum { const START: $t = 0.0; #[inline(always)] fn join(a: $t, b: $t) -> $t { a + b } }
+        impl Combine<$t> for Prod { const START: $t = 1.0; #[inline(always)] fn join(a: $t, b: $t) -> $t { a * b } }
+        impl Combine<$t> for Max { const START: $t = <$t>::NEG_INFINITY; #[inline(always)] fn join(a: $t, b: $t) -> $t { if a > b || a.is_nan() { a } else { b } } }
+        impl Combine<$t> for Min { const START: $t = <$t>::INFINITY; #[inline(always)] fn join(a: $t, b: $t) -> $t { if a < b || a.is_nan() { a } else { b } } }
+        impl Combine<$t> for Any { const START: $t = 0.0; #[inline(always)] fn join(a: $t, b: $t) -> $t { if a != 0.0 || b != 0.0 { 1.0 } else { 0.0 } } }
+        impl Combine<$t> for All { const START: $t = 1.0; #[inline(always)] fn join(a: $t, b: $t) -> $t { if a != 0.0 && b != 0.0 { 1.0 } else { 0.0 } } }
+    )* };
+    (complex $($t:ty)*) => { $(
+        impl Combine<Complex<$t>> for Sum { const START: Complex<$t> = Complex { re: 0.0, im: 0.0 }; #[inline(always)] fn join(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> { a + b } }
+        impl Combine<Complex<$t>> for Prod { const START: Complex<$t> = Complex { re: 1.0, im: 0.0 }; #[inline(always)] fn join(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> { a * b } }
+        impl Combine<Complex<$t>> for Any { const START: Complex<$t> = Complex { re: 0.0, im: 0.0 }; #[inline(always)] fn join(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> { let t = a.re != 0.0 || a.im != 0.0 || b.re != 0.0 || b.im != 0.0; Complex::new(if t { 1.0 } else { 0.0 }, 0.0) } }
+        impl Combine<Complex<$t>> for All { const START: Complex<$t> = Complex { re: 1.0, im: 0.0 }; #[inline(always)] fn join(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> { let t = (a.re != 0.0 || a.im != 0.0) && (b.re != 0.0 || b.im != 0.0); Complex::new(if t { 1.0 } else { 0.0 }, 0.0) } }
+    )* };
+}
+combine!(ints i32 i64 u64);
+combine!(floats f32 f64);
+combine!(complex f32 f64);
+
+/// Arguments of a kernel: `n` dense values and where the partial result is.
+#[derive(Clone, Copy)]
+pub(super) struct Dense {
+    pub total: *mut u8,
+    pub values: *const u8,
+    pub n: usize,
+}
+
+/// Joins a block into one value: many running values, then halves of them.
+struct IntoOne<O, T>(PhantomData<(O, T)>);
+/// Joins a block into as many values, place by place.
+struct IntoMany<O, T>(PhantomData<(O, T)>);
+/// Sets the start value.
+struct Begin<O, T>(PhantomData<(O, T)>);
+
+/// As many running values as fill four of the widest registers, so that additions do not wait for
+/// each other; their results are joined pairwise.
+#[inline(always)]
+fn lanes<O: Combine<T>, T: Copy, const LANES: usize>(values: &[T]) -> T {
+    if values.len() < LANES {
+        return values.iter().fold(O::START, |t, v| O::join(t, O::take(*v)));
+    }
+    let mut lanes = [O::START; LANES];
+    let mut chunks = values.chunks_exact(LANES);
+    for c in &mut chunks {
+        for (l, v) in lanes.iter_mut().zip(c) {
+            *l = O::join(*l, O::take(*v));
+        }
+    }
+    for (l, v) in lanes.iter_mut().zip(chunks.remainder()) {
+        *l = O::join(*l, O::take(*v));
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] = O::join(lanes[i], lanes[i + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+impl<O: Combine<T>, T: Copy> Kernel<Dense> for IntoOne<O, T> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(k: Dense) {
+        // SAFETY: the caller promises n aligned values, and one at `total`.
+        let (values, total) =
+            unsafe { (std::slice::from_raw_parts(k.values.cast::<T>(), k.n), &mut *k.total.cast::<T>()) };
+        let joined = match size_of::<T>() {
+            4 => lanes::<O, T, 64>(values),
+            8 => lanes::<O, T, 32>(values),
+            _ => lanes::<O, T, 16>(values),
+        };
+        *total = O::join(*total, joined);
+    }
+}
+impl<O: Combine<T>, T: Copy> Kernel<Dense> for IntoMany<O, T> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(k: Dense) {
+        // SAFETY: the caller promises n aligned values at both addresses, which do not overlap.
+        let (values, totals) = unsafe {
+            (
+                std::slice::from_raw_parts(k.values.cast::<T>(), k.n),
+                std::slice::from_raw_parts_mut(k.total.cast::<T>(), k.n),
+            )
+        };
+        totals.iter_mut().zip(values).for_each(|(t, v)| *t = O::join(*t, O::take(*v)));
+    }
+}
+impl<O: Combine<T>, T: Copy> Kernel<Dense> for Begin<O, T> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(k: Dense) {
+        // SAFETY: the caller promises room for n aligned values.
+        let totals = unsafe { std::slice::from_raw_parts_mut(k.total.cast::<T>(), k.n) };
+        totals.fill(O::START);
+    }
+}
+
+/// A joining kernel for an operation and compute type.
+pub(super) type Join = unsafe fn(Dense);
+
+macro_rules! pick {
+    ($kernel:ident, $op:expr, $ctype:expr) => {
+        match $op {
+            ReduceOp::Sum => pick!(@all $kernel Sum $ctype),
+            ReduceOp::Prod => pick!(@all $kernel Prod $ctype),
+            ReduceOp::Any => pick!(@all $kernel Any $ctype),
+            ReduceOp::All => pick!(@all $kernel All $ctype),
+            ReduceOp::Max | ReduceOp::ArgMax => pick!(@real $kernel Max $ctype),
+            ReduceOp::Min | ReduceOp::ArgMin => pick!(@real $kernel Min $ctype),
+        }
+    };
+    (@all $kernel:ident $o:ident $ctype:expr) => {
+        match $ctype {
+            CType::C64 => dispatch::<$kernel<$o, Complex<f32>>, Dense> as Join,
+            CType::C128 => dispatch::<$kernel<$o, Complex<f64>>, Dense> as Join,
+            c => pick!(@real $kernel $o c),
+        }
+    };
+    (@real $kernel:ident $o:ident $ctype:expr) => {
+        match $ctype {
+            CType::I64 => dispatch::<$kernel<$o, i64>, Dense> as Join,
+            CType::U64 => dispatch::<$kernel<$o, u64>, Dense> as Join,
+            CType::F32 => dispatch::<$kernel<$o, f32>, Dense> as Join,
+            CType::F64 => dispatch::<$kernel<$o, f64>, Dense> as Join,
+            // Complex extrema are refused by the ops.
+            _ => dispatch::<$kernel<$o, i32>, Dense> as Join,
+        }
+    };
+}
+
+pub(super) fn into_one(op: ReduceOp, c: CType) -> Join {
+    pick!(IntoOne, op, c)
+}
+pub(super) fn into_many(op: ReduceOp, c: CType) -> Join {
+    pick!(IntoMany, op, c)
+}
+pub(super) fn begin(op: ReduceOp, c: CType) -> Join {
+    pick!(Begin, op, c)
+}
