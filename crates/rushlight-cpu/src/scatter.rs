@@ -91,17 +91,24 @@ pub(crate) fn run(call: &Scatter<'_>) -> Result<()> {
     let nest = Nest::in_order(call.src.layout().shape(), &strides);
     let inner: SmallVec<[isize; 6]> = nest.inner_strides().into();
     let size = dst.dtype.size();
+    // A row whose positions do not change moves as a whole.
+    let whole = inner[2..].iter().all(|s| *s == 0);
     with_stored!(dst.dtype, |T| {
         nest.for_each_run(0..nest.numel(), |offsets, len| {
+            let shift = |i: isize| -> isize {
+                let all = call.indices.iter().zip(&ptrs).enumerate();
+                all.map(|(k, (ix, p))| step(*p, offsets[k + 2] + i * inner[k + 2], ix.stride, ix.size)).sum()
+            };
+            let fixed = if whole { Some(shift(0)) } else { None };
+            if let (Some(shift), 1, 1) = (fixed, inner[0], inner[1]) {
+                let (to, from) = (dst.offset(offsets[0] + shift), src.offset(offsets[1]));
+                // SAFETY: positions were checked, so the row lies inside the target; the nest walks
+                // the source's own shape; a target overlaps no source.
+                unsafe { whole_row::<T>(call.op, to.cast(), from.cast(), len) };
+                return;
+            }
             for i in 0..len as isize {
-                let shift: isize = call
-                    .indices
-                    .iter()
-                    .zip(&ptrs)
-                    .enumerate()
-                    .map(|(k, (ix, p))| step(*p, offsets[k + 2] + i * inner[k + 2], ix.stride, ix.size))
-                    .sum();
-                let to = dst.offset(offsets[0] + i * inner[0] + shift);
+                let to = dst.offset(offsets[0] + i * inner[0] + fixed.unwrap_or_else(|| shift(i)));
                 let from = src.offset(offsets[1] + i * inner[1]);
                 // SAFETY: positions were checked against the axis, so `to` lies inside the target;
                 // the nest walks the source's own shape.
@@ -117,4 +124,20 @@ pub(crate) fn run(call: &Scatter<'_>) -> Result<()> {
         });
     });
     Ok(())
+}
+
+/// Combines `n` dense elements into as many others.
+///
+/// # Safety
+/// Both rows have n elements, perhaps unaligned, and do not overlap.
+unsafe fn whole_row<T: Combine>(op: ScatterOp, to: *mut T, from: *const T, n: usize) {
+    if op == ScatterOp::Set {
+        // SAFETY: the caller's promise.
+        return unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), n * size_of::<T>()) };
+    }
+    for i in 0..n {
+        let (to, from) = (to.wrapping_add(i), from.wrapping_add(i));
+        // SAFETY: the caller's promise.
+        unsafe { to.write_unaligned(to.read_unaligned().combine(from.read_unaligned(), op)) };
+    }
 }

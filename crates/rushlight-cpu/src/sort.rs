@@ -1,4 +1,7 @@
 //! Sorting along one axis, NaN as the largest; selection where only the first few are wanted.
+//!
+//! A row becomes integers that order as its values do, each with its position in the low bits. So
+//! no two are equal, every algorithm is a stable one, and long rows can be sorted by digits.
 
 use crate::access::Ptr;
 use crate::load_store::{Truth, with_stored};
@@ -8,97 +11,191 @@ use num_complex::Complex;
 use rushlight_core::backend::Sort;
 use rushlight_core::layout::{Layout, Nest};
 use rushlight_core::{DType, Result};
-use std::cmp::Ordering;
 
-/// A total order: NaN last, -0.0 equal to 0.0.
-trait Order: Copy + Send + Sync {
-    fn order(&self, other: &Self) -> Ordering;
+/// Rows from this length on are sorted by digits.
+const LONG: usize = 4096;
+
+/// A value as an integer of the same order: NaN last, -0.0 equal to 0.0.
+trait Key: Copy {
+    /// Bits a key has.
+    const BITS: u32 = if size_of::<Self>() <= 4 { 32 } else { 64 };
+    fn key(self) -> u64;
 }
-macro_rules! order {
-    (ints $($t:ty)*) => { $( impl Order for $t { #[inline(always)] fn order(&self, b: &Self) -> Ordering { self.cmp(b) } } )* };
-    (floats $($t:ty)*) => { $( impl Order for $t {
+macro_rules! key {
+    (unsigned $($t:ty)*) => { $( impl Key for $t { #[inline(always)] fn key(self) -> u64 { u64::from(self) } } )* };
+    (signed $($t:ty)*) => { $( impl Key for $t { #[inline(always)] fn key(self) -> u64 { (i32::from(self) as u32 ^ 1 << 31).into() } } )* };
+    (halves $($t:ty)*) => { $( impl Key for $t { #[inline(always)] fn key(self) -> u64 { f32::from(self).key() } } )* };
+    (floats $($t:ty, $bits:ty;)*) => { $( impl Key for $t {
         #[inline(always)]
-        fn order(&self, b: &Self) -> Ordering {
-            self.partial_cmp(b).unwrap_or_else(|| self.is_nan().cmp(&b.is_nan()))
+        fn key(self) -> u64 {
+            if self.is_nan() {
+                return <$bits>::MAX.into();
+            }
+            let bits = (self + 0.0).to_bits(); // adding turns -0.0 into 0.0
+            let sign: $bits = 1 << (<$bits>::BITS - 1);
+            (if bits & sign == 0 { bits | sign } else { !bits }).into()
         }
     } )* };
 }
-order!(ints u8 u16 u32 u64 i8 i16 i32 i64);
-order!(floats f32 f64 f16 bf16);
-impl Order for Truth {
-    fn order(&self, b: &Self) -> Ordering {
-        (self.0 != 0).cmp(&(b.0 != 0))
+key!(unsigned u8 u16 u32 u64);
+key!(signed i8 i16 i32);
+key!(halves f16 bf16);
+key!(floats f32, u32; f64, u64;);
+impl Key for i64 {
+    #[inline(always)]
+    fn key(self) -> u64 {
+        self as u64 ^ 1 << 63
+    }
+}
+impl Key for Truth {
+    fn key(self) -> u64 {
+        u64::from(self.0 != 0)
     }
 }
 // Refused by the ops: complex numbers have no order.
-impl<T: Copy + Send + Sync> Order for Complex<T> {
-    fn order(&self, _: &Self) -> Ordering {
-        Ordering::Equal
+impl<T: Copy> Key for Complex<T> {
+    fn key(self) -> u64 {
+        0
     }
+}
+
+/// A key above a position.
+trait Packed: Copy + Ord + Default + Send {
+    /// Bits of the position, which are also those of the key.
+    const HALF: u32;
+    fn pack(key: u64, place: usize) -> Self;
+    fn place(self) -> usize;
+    /// Byte `d` of the key.
+    fn digit(self, d: u32) -> usize;
+}
+macro_rules! packed {
+    ($($t:ty, $half:expr;)*) => { $( impl Packed for $t {
+        const HALF: u32 = $half;
+        #[inline(always)]
+        fn pack(key: u64, place: usize) -> Self { (key as $t) << $half | place as $t }
+        #[inline(always)]
+        fn place(self) -> usize { (self & ((1 << $half) - 1)) as usize }
+        #[inline(always)]
+        fn digit(self, d: u32) -> usize { (self >> ($half + 8 * d)) as usize & 255 }
+    } )* };
+}
+packed!(u64, 32; u128, 64;);
+
+/// Where an operand's lines are: their first elements, the step along the axis, and its length.
+fn lines(layout: &Layout, axis: usize) -> Result<(Layout, isize, usize)> {
+    if layout.rank() == 0 {
+        return Ok((layout.clone(), 0, 1));
+    }
+    Ok((layout.narrow(axis as isize, 0, 1)?, layout.strides()[axis], layout.shape()[axis]))
+}
+
+/// One call, line by line.
+struct Lines {
+    values: Ptr,
+    indices: Ptr,
+    input: Ptr,
+    steps: [isize; 3],
+    /// How many are wanted of how many.
+    k: usize,
+    n: usize,
+    descending: bool,
 }
 
 pub(crate) fn run(call: &Sort<'_>) -> Result<()> {
     if call.values.numel() == 0 {
         return Ok(());
     }
-    let (values, indices, input) =
-        (Ptr::write(&call.values), Ptr::write(&call.indices), Ptr::read(&call.input));
-    let descending = call.descending;
-    let scalar = call.input.layout().rank() == 0;
-    let axis_of = |l: &Layout| -> Result<(Layout, isize, usize)> {
-        if scalar {
-            return Ok((l.clone(), 0, 1));
-        }
-        Ok((l.narrow(call.axis as isize, 0, 1)?, l.strides()[call.axis], l.shape()[call.axis]))
-    };
-    let (vl, vs, k) = axis_of(call.values.layout())?;
-    let (il, is, _) = axis_of(call.indices.layout())?;
-    let (sl, ss, n) = axis_of(call.input.layout())?;
+    let (vl, vs, k) = lines(call.values.layout(), call.axis)?;
+    let (il, is, _) = lines(call.indices.layout(), call.axis)?;
+    let (sl, ss, n) = lines(call.input.layout(), call.axis)?;
     let nest = Nest::new(sl.shape(), &[vl.strides(), il.strides(), sl.strides()]);
-    with_stored!(input.dtype, |T| {
-        pool::parallel_for(nest.numel(), (pool::GRAIN / (8 * n)).max(1), |range| {
-            let mut row: Vec<(T, i64)> = Vec::with_capacity(n);
-            nest.for_each_run(range, |offsets, len| {
-                let inner = nest.inner_strides();
-                for r in 0..len as isize {
-                    row.clear();
-                    let start = offsets[2] + r * inner[2];
-                    // SAFETY: the axis has n elements, and the nest walks the other axes.
-                    row.extend((0..n as isize).map(|i| unsafe {
-                        (input.offset(start + i * ss).cast::<T>().read_unaligned(), i as i64)
-                    }));
-                    sort_row(&mut row, k, descending);
-                    for (i, (v, place)) in row.iter().take(k).enumerate() {
-                        let i = i as isize;
-                        // SAFETY: the outputs have k places along the axis.
-                        unsafe {
-                            values.offset(offsets[0] + r * inner[0] + i * vs).cast::<T>().write_unaligned(*v);
-                            indices
-                                .offset(offsets[1] + r * inner[1] + i * is)
-                                .cast::<i64>()
-                                .write_unaligned(*place);
-                        }
-                    }
-                }
-            });
+    let all = Lines {
+        values: Ptr::write(&call.values),
+        indices: Ptr::write(&call.indices),
+        input: Ptr::read(&call.input),
+        steps: [vs, is, ss],
+        k,
+        n,
+        descending: call.descending,
+    };
+    let grain = (pool::GRAIN / 8 / n).max(1);
+    with_stored!(call.input.dtype(), |T| {
+        // Keys of 32 bits and positions of 32 bits fit into one word.
+        let narrow = <T as Key>::BITS == 32 && u32::try_from(n).is_ok();
+        pool::parallel_for(nest.numel(), grain, |range| match narrow {
+            true => all.sort::<T, u64>(&nest, range),
+            false => all.sort::<T, u128>(&nest, range),
         });
     });
     Ok(())
 }
 
-fn sort_row<T: Order>(row: &mut [(T, i64)], k: usize, descending: bool) {
-    // Positions break ties, so that equal values keep their order whichever algorithm runs.
-    let compare = |a: &(T, i64), b: &(T, i64)| {
-        let by_value = if descending { b.0.order(&a.0) } else { a.0.order(&b.0) };
-        by_value.then(a.1.cmp(&b.1))
-    };
+impl Lines {
+    fn sort<T: Key, P: Packed>(&self, nest: &Nest, range: std::ops::Range<usize>) {
+        let (mut row, mut spare): (Vec<P>, Vec<P>) = (Vec::with_capacity(self.n), Vec::new());
+        let flip = if self.descending { u64::MAX >> (64 - P::HALF) } else { 0 };
+        let inner = nest.inner_strides();
+        nest.for_each_run(range, |offsets, len| {
+            for r in 0..len as isize {
+                let start = |k: usize| offsets[k] + r * inner[k];
+                let load = |i: usize| -> T {
+                    let at = self.input.offset(start(2) + i as isize * self.steps[2]);
+                    // SAFETY: i is below the axis' length, and the nest walks the other axes.
+                    unsafe { at.cast::<T>().read_unaligned() }
+                };
+                row.clear();
+                row.extend((0..self.n).map(|i| P::pack(load(i).key() ^ flip, i)));
+                first(&mut row, &mut spare, self.k, T::BITS / 8);
+                for (i, packed) in row.iter().take(self.k).enumerate() {
+                    let (i, place) = (i as isize, packed.place());
+                    let value = self.values.offset(start(0) + i * self.steps[0]).cast::<T>();
+                    let index = self.indices.offset(start(1) + i * self.steps[1]).cast::<i64>();
+                    // SAFETY: the outputs have k places along the axis.
+                    unsafe {
+                        value.write_unaligned(load(place));
+                        index.write_unaligned(place as i64);
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Sorts the smallest `k` to the front.
+fn first<P: Packed>(row: &mut Vec<P>, spare: &mut Vec<P>, k: usize, digits: u32) {
+    if k == 0 {
+        return;
+    }
     if k < row.len() {
-        if k == 0 {
-            return;
+        row.select_nth_unstable(k - 1);
+        row.truncate(k);
+    }
+    if row.len() < LONG { row.sort_unstable() } else { by_digits(row, spare, digits) }
+}
+
+/// Sorts by the bytes of the keys, lowest first, which keeps the order of positions. A selection
+/// has shuffled those; such a row is sorted by comparing.
+fn by_digits<P: Packed>(row: &mut Vec<P>, spare: &mut Vec<P>, digits: u32) {
+    if !row.is_sorted_by_key(|p| p.place()) {
+        return row.sort_unstable();
+    }
+    spare.clear();
+    spare.resize(row.len(), P::default());
+    for d in 0..digits {
+        let mut starts = [0usize; 256];
+        row.iter().for_each(|p| starts[p.digit(d)] += 1);
+        if starts.contains(&row.len()) {
+            continue; // all share this digit
         }
-        row.select_nth_unstable_by(k - 1, compare);
-        row[..k].sort_unstable_by(compare);
-    } else {
-        row.sort_unstable_by(compare);
+        let mut sum = 0;
+        for s in &mut starts {
+            (*s, sum) = (sum, sum + *s);
+        }
+        for p in row.iter() {
+            let to = &mut starts[p.digit(d)];
+            spare[*to] = *p;
+            *to += 1;
+        }
+        std::mem::swap(row, spare);
     }
 }

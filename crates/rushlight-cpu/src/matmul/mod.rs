@@ -1,7 +1,9 @@
-//! Matrix products: the `gemm` crate behind blocks of our own pool, vectors and integers by hand.
+//! Matrix products: the `gemm` crate behind blocks of our own pool, halves by way of singles,
+//! integers and what `gemm` must not see by hand.
 
+mod by_hand;
 mod float;
-mod integer;
+mod half;
 
 use crate::access::Ptr;
 use crate::pool;
@@ -26,13 +28,12 @@ pub(crate) struct Product {
 }
 
 impl Product {
-    /// The part that computes rows `i..i + m` and columns `j..j + n` of the result.
-    fn part(&self, i: usize, m: usize, j: usize, n: usize) -> Product {
-        let (i, j) = (i as isize, j as isize);
-        let out = Ptr { at: self.out.offset(i * self.out_strides[0] + j * self.out_strides[1]), ..self.out };
+    /// The part that computes `m` rows of the result from row `i` on.
+    fn part(&self, i: usize, m: usize) -> Product {
+        let i = i as isize;
+        let out = Ptr { at: self.out.offset(i * self.out_strides[0]), ..self.out };
         let a = Ptr { at: self.a.offset(i * self.a_strides[0]), ..self.a };
-        let b = Ptr { at: self.b.offset(j * self.b_strides[1]), ..self.b };
-        Product { m, n, out, a, b, ..*self }
+        Product { m, out, a, ..*self }
     }
 
     /// The same product as the transposed one, so that the longer side of the result is its rows.
@@ -55,17 +56,15 @@ impl Product {
     }
 
     fn run(&self) {
-        match self.out.dtype {
-            DType::F32 | DType::F64 | DType::C64 | DType::C128 => float::run(self),
-            DType::F16 | DType::BF16 => float::run_half(self),
-            _ => integer::run(self),
-        }
+        let float = self.out.dtype.is_differentiable() && !self.out.dtype.is_half();
+        if float && float::suits(self) { float::run(self) } else { by_hand::run(self) }
     }
 }
 
 /// Multiplications below which a second thread does not pay.
 const PARALLEL: usize = 64 * 64 * 64;
 
+/// Batch dims and their strides, then sizes and strides of the matrices.
 fn split(layout: &Layout) -> (&[usize], &[isize], [usize; 2], [isize; 2]) {
     let (shape, strides) = layout.parts();
     let r = shape.len() - 2;
@@ -95,29 +94,40 @@ pub(crate) fn run(call: &Matmul<'_>) -> Result<()> {
         alpha: call.alpha,
         beta: call.beta,
     };
-    let nest = Nest::new(batch, &[out_batch, a_batch, b_batch]);
-    let inner = nest.inner_strides();
-    let shifted = |offsets: &[isize], i: isize| {
-        let at = |p: Ptr, k: usize| Ptr { at: p.offset(offsets[k] + i * inner[k]), ..p };
-        Product { out: at(whole.out, 0), a: at(whole.a, 1), b: at(whole.b, 2), ..whole }
-    };
-    let batches = nest.numel();
-    if batches > 1 {
-        let per_task = (PARALLEL / whole.flops().max(1)).max(1);
-        pool::parallel_for(batches, per_task, |range| {
-            nest.for_each_run(range, |offsets, len| {
-                (0..len as isize).for_each(|i| shifted(offsets, i).run())
-            });
-        });
-        return Ok(());
+    let batches = Batches { shape: batch, strides: [out_batch, a_batch, b_batch] };
+    if call.out.dtype().is_half() {
+        return half::run(&whole, &batches);
     }
-    let one = if m < n { whole.transposed() } else { whole };
-    if one.flops() < 2 * PARALLEL {
-        one.run();
-        return Ok(());
-    }
-    // Bands of rows of a fixed size, a multiple of every kernel's tile.
-    let band = (one.m / 8).next_multiple_of(48).clamp(48, 512);
-    pool::parallel_for(one.m, band, |range| one.part(range.start, range.len(), 0, one.n).run());
+    multiply(&whole, &batches);
     Ok(())
+}
+
+/// Batch dims, and the strides of the output, `a` and `b` in them.
+struct Batches<'a> {
+    shape: &'a [usize],
+    strides: [&'a [isize]; 3],
+}
+
+fn multiply(whole: &Product, batches: &Batches<'_>) {
+    let nest = Nest::new(batches.shape, &batches.strides);
+    let inner = nest.inner_strides();
+    let at = |offsets: &[isize], i: isize| {
+        let shift = |p: Ptr, k: usize| Ptr { at: p.offset(offsets[k] + i * inner[k]), ..p };
+        Product { out: shift(whole.out, 0), a: shift(whole.a, 1), b: shift(whole.b, 2), ..*whole }
+    };
+    if nest.numel() >= 8 || whole.flops() < 2 * PARALLEL {
+        let per_task = (PARALLEL / whole.flops().max(1)).max(1);
+        pool::parallel_for(nest.numel(), per_task, |range| {
+            nest.for_each_run(range, |offsets, len| (0..len as isize).for_each(|i| at(offsets, i).run()));
+        });
+        return;
+    }
+    nest.for_each_run(0..nest.numel(), |offsets, len| (0..len as isize).for_each(|i| bands(&at(offsets, i))));
+}
+
+/// One large product, on all threads: bands of rows of a fixed size, a multiple of every kernel's tile.
+fn bands(product: &Product) {
+    let one = if product.m < product.n { product.transposed() } else { *product };
+    let band = (one.m / 8).next_multiple_of(48).clamp(48, 512);
+    pool::parallel_for(one.m, band, |range| one.part(range.start, range.len()).run());
 }

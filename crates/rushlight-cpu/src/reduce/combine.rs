@@ -7,7 +7,7 @@ use rushlight_core::backend::ReduceOp;
 use std::marker::PhantomData;
 
 /// A combining operation on a compute type.
-pub(super) trait Combine<T: Copy> {
+pub(crate) trait Combine<T: Copy> {
     const START: T;
     fn join(a: T, b: T) -> T;
     /// What an element contributes.
@@ -17,12 +17,12 @@ pub(super) trait Combine<T: Copy> {
     }
 }
 
-pub(super) struct Sum;
-pub(super) struct Prod;
-pub(super) struct Max;
-pub(super) struct Min;
-pub(super) struct Any;
-pub(super) struct All;
+pub(crate) struct Sum;
+pub(crate) struct Prod;
+pub(crate) struct Max;
+pub(crate) struct Min;
+pub(crate) struct Any;
+pub(crate) struct All;
 
 macro_rules! combine {
     (ints $($t:ty)*) => { $(
@@ -54,7 +54,7 @@ combine!(complex f32 f64);
 
 /// Arguments of a kernel: `n` dense values and where the partial result is.
 #[derive(Clone, Copy)]
-pub(super) struct Dense {
+pub(crate) struct Dense {
     pub total: *mut u8,
     pub values: *const u8,
     pub n: usize,
@@ -121,6 +121,24 @@ impl<O: Combine<T>, T: Copy> Kernel<Dense> for IntoMany<O, T> {
         totals.iter_mut().zip(values).for_each(|(t, v)| *t = O::join(*t, O::take(*v)));
     }
 }
+/// Replaces each value by the join of it and all before it, `total` first; leaves the last there.
+struct Running<O, T>(PhantomData<(O, T)>);
+
+impl<O: Combine<T>, T: Copy> Kernel<Dense> for Running<O, T> {
+    #[inline(always)]
+    unsafe fn run<I: Isa>(k: Dense) {
+        // SAFETY: the caller promises n aligned values that may be written, and one at `total`.
+        let (values, total) = unsafe {
+            (std::slice::from_raw_parts_mut(k.values.cast_mut().cast::<T>(), k.n), &mut *k.total.cast::<T>())
+        };
+        let mut sum = *total;
+        for v in values {
+            sum = O::join(sum, O::take(*v));
+            *v = sum;
+        }
+        *total = sum;
+    }
+}
 impl<O: Combine<T>, T: Copy> Kernel<Dense> for Begin<O, T> {
     #[inline(always)]
     unsafe fn run<I: Isa>(k: Dense) {
@@ -131,7 +149,7 @@ impl<O: Combine<T>, T: Copy> Kernel<Dense> for Begin<O, T> {
 }
 
 /// A joining kernel for an operation and compute type.
-pub(super) type Join = unsafe fn(Dense);
+pub(crate) type Join = unsafe fn(Dense);
 
 macro_rules! pick {
     ($kernel:ident, $op:expr, $ctype:expr) => {
@@ -163,12 +181,16 @@ macro_rules! pick {
     };
 }
 
-pub(super) fn into_one(op: ReduceOp, c: CType) -> Join {
+pub(crate) fn into_one(op: ReduceOp, c: CType) -> Join {
     pick!(IntoOne, op, c)
 }
-pub(super) fn into_many(op: ReduceOp, c: CType) -> Join {
+pub(crate) fn into_many(op: ReduceOp, c: CType) -> Join {
     pick!(IntoMany, op, c)
 }
-pub(super) fn begin(op: ReduceOp, c: CType) -> Join {
+pub(crate) fn begin(op: ReduceOp, c: CType) -> Join {
     pick!(Begin, op, c)
+}
+/// Writes to its `values`, which must be memory of the caller's own.
+pub(crate) fn running(op: ReduceOp, c: CType) -> Join {
+    pick!(Running, op, c)
 }

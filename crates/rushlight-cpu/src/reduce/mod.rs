@@ -8,6 +8,8 @@ mod arg;
 mod combine;
 mod fold;
 
+pub(crate) use combine::{Dense, Join, begin, into_many, running};
+
 use crate::access::Ptr;
 use crate::load_store::{Move, Mover, ctype_size, storer};
 use crate::map::Plan;
@@ -132,10 +134,10 @@ fn put(mover: Mover, value: *const u8, memory: *mut u8) {
 /// Room for one value of any compute type, aligned.
 #[derive(Clone, Copy, Default)]
 #[repr(align(16))]
-struct Cell([u8; 16]);
+pub(crate) struct Cell([u8; 16]);
 
 impl Cell {
-    fn ptr(&mut self) -> *mut u8 {
+    pub(crate) fn ptr(&mut self) -> *mut u8 {
         self.0.as_mut_ptr()
     }
 }
