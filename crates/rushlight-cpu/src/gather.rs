@@ -79,26 +79,65 @@ pub(crate) fn run(call: &Gather<'_>) -> Result<()> {
                     })
                     .sum()
             };
-            if whole && inner[0] == 1 && inner[1] == 1 {
-                // SAFETY: positions were checked, so the source row lies inside the operand; the nest
-                // walks the output's own shape; a gather's output overlaps no input.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(
-                        src.offset(offsets[1] + shift(0)),
-                        dst.offset(offsets[0]),
-                        len * size,
-                    )
-                };
-                return;
-            }
-            for i in 0..len as isize {
-                let from = src.offset(offsets[1] + i * inner[1] + shift(i));
-                // SAFETY: as above, for one element.
-                unsafe { copy_one(from, dst.offset(offsets[0] + i * inner[0]), size) };
+            let (to, from) = (dst.offset(offsets[0]), src.offset(offsets[1]));
+            let strides = [inner[0], inner[1]];
+            // For all four: positions were checked, so source elements lie inside the operand; the
+            // nest walks the output's own shape; a gather's output overlaps no input.
+            match (&ptrs[..], &axes[..]) {
+                _ if whole && strides == [1, 1] => {
+                    let from = src.offset(offsets[1] + shift(0));
+                    // SAFETY: `check` above, as said.
+                    unsafe { std::ptr::copy_nonoverlapping(from, to, len * size) }
+                }
+                _ if whole => {
+                    let shift = shift(0);
+                    // SAFETY: `check` above, as said.
+                    unsafe { elements(size, to, from, strides, len, |_| shift) }
+                }
+                // One index tensor, the common case, without a loop over index tensors.
+                ([p], [(stride, n)]) => {
+                    let shift = |i| step(*p, offsets[2] + i * inner[2], *stride, *n);
+                    // SAFETY: `check` above, as said.
+                    unsafe { elements(size, to, from, strides, len, shift) }
+                }
+                // SAFETY: `check` above, as said.
+                _ => unsafe { elements(size, to, from, strides, len, shift) },
             }
         });
     });
     Ok(())
+}
+
+/// Moves `n` elements of `size` bytes, the `i`-th from `shift(i)` elements further on.
+///
+/// # Safety
+/// All of those elements exist, and what is written is not read.
+#[inline(always)]
+unsafe fn elements(
+    size: usize,
+    to: *mut u8,
+    from: *const u8,
+    strides: [isize; 2],
+    n: usize,
+    shift: impl Fn(isize) -> isize,
+) {
+    macro_rules! go {
+        ($t:ty) => {
+            for i in 0..n as isize {
+                let from = from.cast::<$t>().wrapping_offset(i * strides[1] + shift(i));
+                let to = to.cast::<$t>().wrapping_offset(i * strides[0]);
+                // SAFETY: the caller's promise; integers of the same size move any element.
+                unsafe { to.write_unaligned(from.read_unaligned()) };
+            }
+        };
+    }
+    match size {
+        1 => go!(u8),
+        2 => go!(u16),
+        4 => go!(u32),
+        8 => go!(u64),
+        _ => go!(u128),
+    }
 }
 
 /// # Safety
