@@ -1,7 +1,7 @@
 //! Positions of extrema: the first in row-major order wins, NaN beats every number.
 
 use super::Side;
-use super::fold::{Numbers, PIECE, element};
+use super::fold::{PIECE, element};
 use crate::access::Ptr;
 use crate::isa::{Isa, Kernel, dispatch};
 use crate::load_store::with_compute;
@@ -124,9 +124,7 @@ impl<T: Beats, const LARGEST: bool> Kernel<Look<T>> for InColumns<T, LARGEST> {
 
 struct Search<'a, 'p> {
     largest: bool,
-    ctype: CType,
     plan: &'a Plan<'p>,
-    truth: bool,
     ptrs: SmallVec<[Ptr; 4]>,
     out: Ptr,
     /// Over the outputs: the inputs first, then the output.
@@ -136,14 +134,12 @@ struct Search<'a, 'p> {
     count: usize,
 }
 
-pub(super) fn run(call: &Reduce<'_>, ctype: CType, plan: &Plan<'_>, truth: bool) {
+pub(super) fn run(call: &Reduce<'_>, ctype: CType, plan: &Plan<'_>) {
     let (kept, reduced) = (Side::new(call, 0), Side::new(call, 1));
     let (kept, reduced) = (kept.any_order(), Nest::in_order(&reduced.shape, &reduced.inputs()));
     let search = Search {
         largest: call.op == ReduceOp::ArgMax,
-        ctype,
         plan,
-        truth,
         ptrs: call.ins.iter().map(Ptr::read).collect(),
         out: Ptr::write(&call.out),
         count: reduced.numel(),
@@ -187,10 +183,9 @@ impl Search<'_, '_> {
     fn row<T: Beats>(&self, block: &mut Block<'_, '_>, at: &[isize], range: Range<usize>) -> (T, i64) {
         let (mut best, mut place) = (T::worst(self.largest), range.start as i64);
         let mut position = range.start as i64;
-        let mut numbers = Numbers::new(self.truth, self.ctype);
         block.each(&self.ptrs, at, self.reduced, range, |values, n| {
             let look = Look {
-                values: numbers.of(values, n).cast::<T>(),
+                values: values.cast::<T>(),
                 n,
                 best: &raw mut best,
                 place: &raw mut place,
@@ -234,7 +229,6 @@ impl Search<'_, '_> {
             rows.offsets().iter().zip(strides).map(|(o, s)| o + first as isize * s).collect();
         let (mut bests, mut places) = (vec![T::worst(self.largest); n], vec![0i64; n]);
         let mut position = 0;
-        let mut numbers = Numbers::new(self.truth, self.ctype);
         self.plan.with_block(|block| {
             self.reduced.for_each_run(0..self.count, |inner, len| {
                 let steps = self.reduced.inner_strides();
@@ -242,7 +236,7 @@ impl Search<'_, '_> {
                 for _ in 0..len {
                     let values = block.strided(&self.ptrs, &at, &strides[..ins], n);
                     let look = Look {
-                        values: numbers.of(values, n).cast::<T>(),
+                        values: values.cast::<T>(),
                         n,
                         best: bests.as_mut_ptr(),
                         place: places.as_mut_ptr(),

@@ -3,12 +3,12 @@
 use super::combine::{Dense, Join, begin, into_many, into_one};
 use super::{Cell, put};
 use crate::access::Ptr;
-use crate::load_store::{Mover, ctype_size, loader};
+use crate::load_store::{Mover, ctype_size};
 use crate::map::{BLOCK, Block, Plan};
 use crate::pool;
+use rushlight_core::CType;
 use rushlight_core::backend::ReduceOp;
 use rushlight_core::layout::Nest;
-use rushlight_core::{CType, DType};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -26,14 +26,10 @@ pub(super) struct Fold<'a, 'p> {
     pub op: ReduceOp,
     pub ctype: CType,
     pub plan: &'a Plan<'p>,
-    /// Whether the program gives truth values, which are combined as numbers.
-    pub truth: bool,
     pub post: Option<&'a Plan<'p>>,
     pub ptrs: SmallVec<[Ptr; 4]>,
     pub out: Ptr,
     pub store: Mover,
-    /// Bytes of a value to store.
-    pub result_size: usize,
     /// Over the outputs: the inputs first, then the output.
     pub kept: &'a Nest,
     pub reduced: &'a Nest,
@@ -110,9 +106,7 @@ impl Fold<'_, '_> {
             return cell;
         }
         let (join, total) = (into_one(self.op, self.ctype), cell.ptr());
-        let mut numbers = Numbers::new(self.truth, self.ctype);
         block.each(&self.ptrs, at, self.reduced, range, |values, n| {
-            let values = numbers.of(values, n);
             // SAFETY: the block hands n dense values; `total` is one.
             unsafe { join(Dense { total, values, n }) }
         });
@@ -129,7 +123,6 @@ impl Fold<'_, '_> {
             for start in (0..n).step_by(BLOCK) {
                 let m = (n - start).min(BLOCK);
                 let done = block.evaluate(&[total.wrapping_add(start * size)], m);
-                let size = self.result_size;
                 (0..m).for_each(|i| put(self.store, done.wrapping_add(i * size), memory(start + i)));
             }
         });
@@ -252,7 +245,6 @@ impl Fold<'_, '_> {
             && 2 * n <= BLOCK;
         let together = if packed { BLOCK / n } else { 1 };
         let mut tower = Tower::new(self, n * together);
-        let mut numbers = Numbers::new(self.truth, self.ctype);
         self.plan.with_block(|block| {
             self.reduced.for_each_run(range, |inner, len| {
                 let mut at: SmallVec<[isize; 6]> = start.iter().zip(inner).map(|(a, b)| a + b).collect();
@@ -260,7 +252,7 @@ impl Fold<'_, '_> {
                 while done < len {
                     let rows = (len - done).min(together);
                     let values = block.strided(&self.ptrs, &at, strides, n * rows);
-                    tower.add(self, numbers.of(values, n * rows), n * rows);
+                    tower.add(self, values, n * rows);
                     at.iter_mut().zip(steps).for_each(|(a, s)| *a += s * rows as isize);
                     done += rows;
                 }
@@ -343,25 +335,4 @@ pub(super) fn element(nest: &Nest, k: usize) -> SmallVec<[isize; 6]> {
     let mut at = SmallVec::new();
     nest.for_each_run(k..k + 1, |offsets, _| at = offsets.into());
     at
-}
-
-/// Truth values as numbers of the compute type, so that they can be counted.
-pub(super) struct Numbers {
-    convert: Option<Mover>,
-    buffer: Vec<Cell>,
-}
-
-impl Numbers {
-    pub(super) fn new(truth: bool, ctype: CType) -> Numbers {
-        let convert = truth.then(|| loader(DType::Bool, ctype));
-        Numbers { convert, buffer: vec![Cell::default(); if truth { BLOCK } else { 0 }] }
-    }
-    /// At most BLOCK values.
-    pub(super) fn of(&mut self, values: *const u8, n: usize) -> *const u8 {
-        let Some(convert) = self.convert else { return values };
-        let scratch = self.buffer.as_mut_ptr().cast::<u8>();
-        // SAFETY: n truth values lie there, and the buffer has a cell for each.
-        unsafe { convert(super::row(scratch, values.cast_mut(), n)) };
-        scratch
-    }
 }

@@ -11,7 +11,7 @@ mod fold;
 pub(crate) use combine::{Dense, Join, begin, into_many, running};
 
 use crate::access::Ptr;
-use crate::load_store::{Move, Mover, ctype_size, storer};
+use crate::load_store::{Move, Mover, storer};
 use crate::map::Plan;
 use crate::pool;
 use rushlight_core::backend::{Reduce, ReduceOp, Stage};
@@ -69,16 +69,11 @@ fn numeric(ctype: CType) -> CType {
     if ctype == CType::Bool { CType::I32 } else { ctype }
 }
 
-fn gives_truth(program: &Program) -> bool {
-    program.outputs().first().is_some_and(|(_, sort)| *sort == Sort::Truth)
-}
-
 pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
     let ctype = numeric(call.ctype);
     let pre = call.pre.unwrap_or(Stage { program: identity()?, params: &[] });
     let dtypes = call.ins.iter().map(|i| i.dtype());
     let plan = Plan::new(pre.program, pre.params, ctype, std::iter::empty(), dtypes)?;
-    let truth = gives_truth(pre.program);
     let post = match call.post {
         Some(s) => Some(Plan::new(s.program, s.params, ctype, std::iter::empty(), std::iter::empty())?),
         None => None,
@@ -87,24 +82,21 @@ pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
         return Ok(());
     }
     if matches!(call.op, ReduceOp::ArgMax | ReduceOp::ArgMin) {
-        arg::run(call, ctype, &plan, truth);
+        arg::run(call, ctype, &plan);
         return Ok(());
     }
     let (kept, reduced) = (Side::new(call, 0), Side::new(call, 1));
     let kept = kept.any_order();
     let reduced = Nest::new(&reduced.shape, &reduced.inputs());
     let (outs, count) = (kept.numel(), reduced.numel());
-    let stored = if call.post.is_some_and(|s| gives_truth(s.program)) { CType::Bool } else { ctype };
     let work = fold::Fold {
         op: call.op,
         ctype,
         plan: &plan,
-        truth,
         post: post.as_ref(),
         ptrs: call.ins.iter().map(Ptr::read).collect(),
         out: Ptr::write(&call.out),
-        store: storer(stored, call.out.dtype()),
-        result_size: ctype_size(stored),
+        store: storer(ctype, call.out.dtype()),
         kept: &kept,
         reduced: &reduced,
         count,
