@@ -57,7 +57,7 @@ pub fn exact(dtype: DType, seed: usize) -> impl Fn(usize) -> Number {
         let x = noise(i + 1000 * seed);
         let quarter = (x % 33) as f64 / 4.0 - 4.0;
         match dtype.category() {
-            Category::Bool => Number::Bool(x % 3 == 0),
+            Category::Bool => Number::Bool(x.is_multiple_of(3)),
             Category::Int => Number::Int((x % 250) as i64 - 100),
             Category::Float => Number::Float(quarter),
             Category::Complex => Number::Complex(quarter, (x / 64 % 33) as f64 / 4.0 - 4.0),
