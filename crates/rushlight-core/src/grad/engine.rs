@@ -2,7 +2,7 @@
 
 use super::Grads;
 use super::meta::gradient_edge;
-use super::node::{Body, Edge, Node, drop_saved};
+use super::node::{Body, Edge, Node, drop_saved, taken};
 use crate::{Number, Result, Tensor, bail, ensure};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -221,10 +221,10 @@ fn leaf_of(node: &Arc<Node>) -> Option<Tensor> {
 
 /// Runs one node's formula.
 pub(crate) fn run_node(node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
-    let body = node.lock();
-    match &*body {
-        Body::Op(op) => op.backward(node, grads),
-        Body::Accumulate(_) => Ok(SmallVec::new()),
+    // A formula of a user's may run backward through this very node: no lock is held meanwhile.
+    let op = match &*node.lock() {
+        Body::Op(op) => op.clone(),
+        Body::Accumulate(_) => return Ok(SmallVec::new()),
         Body::Freed => bail!(
             Runtime,
             node.name,
@@ -232,23 +232,23 @@ pub(crate) fn run_node(node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Gra
             node.name,
             node.location
         ),
-    }
+    };
+    op.backward(node, grads)
 }
 
 /// Lets go of what a node kept; without anything kept it may run again.
 fn free(node: &Arc<Node>) {
     let mut body = node.lock();
-    if let Body::Op(op) = &mut *body
-        && op.keeps_anything()
-    {
-        let saved = op.take_saved();
-        *body = Body::Freed;
-        drop(body);
-        drop_saved(saved);
+    if !matches!(&*body, Body::Op(op) if op.keeps_anything()) {
+        return;
     }
+    let Body::Op(op) = std::mem::replace(&mut *body, Body::Freed) else { return };
+    drop(body);
+    drop_saved(taken(op));
 }
 
-/// Brings a gradient to what its receiver is: broadcast-compatible shapes are summed, dtypes cast.
+/// Brings a gradient to what its receiver is: broadcast-compatible shapes are summed, dtypes cast,
+/// and what was computed on another device comes home.
 fn fit(from: &Arc<Node>, grad: Tensor, want: &super::node::OutInfo) -> Result<Tensor> {
     let grad = if grad.shape() == want.shape.as_slice() {
         grad
@@ -265,6 +265,7 @@ fn fit(from: &Arc<Node>, grad: Tensor, want: &super::node::OutInfo) -> Result<Te
         );
         super::sum_to(&grad, &want.shape)?
     };
+    let grad = if grad.device() == want.device { grad } else { grad.to_device(want.device)? };
     match (grad.dtype() == want.dtype, want.dtype.is_complex() || !grad.dtype().is_complex()) {
         (true, _) => Ok(grad),
         (false, true) => grad.to_dtype(want.dtype),

@@ -172,7 +172,7 @@ pub fn apply<F: Function>(function: F, inputs: &[&Tensor]) -> Result<Vec<Tensor>
         })
         .collect();
     let body = FunctionBackward { function, saved: saved?, needs };
-    let node = Node::new(name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Box::new(body)));
+    let node = Node::new(name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Arc::new(body)));
     for (k, o) in outs.iter().enumerate() {
         if cx.non_differentiable.iter().any(|n| n.is(o)) || !o.dtype().is_differentiable() {
             continue;

@@ -43,6 +43,9 @@ impl Tensor {
                     id,
                     hook,
                 ));
+                let mut state = self.state();
+                state.node_hooks.retain(|(_, node)| node.strong_count() > 0);
+                state.node_hooks.push((id, Arc::downgrade(&edge.node)));
             }
             None => self.state().hooks.push((id, hook)),
         }
@@ -69,18 +72,23 @@ impl Tensor {
         Ok(HookId(id))
     }
 
-    /// Removes a hook of this tensor; nothing happens when it is gone already.
+    /// Removes a hook of this tensor, also one that stayed with the values it had before an
+    /// in-place write; nothing happens when it is gone already.
     ///
     /// # Errors
-    /// As [`Tensor::grad_fn`].
+    /// None today.
     pub fn remove_hook(&self, id: HookId) -> Result<()> {
-        if let Some(edge) = self.grad_fn()? {
-            edge.node.pre_hooks.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, i, _)| *i != id.0);
+        if self.meta().is_none() {
+            return Ok(());
         }
-        if self.meta().is_some() {
-            let mut s = self.state();
-            s.hooks.retain(|(i, _)| *i != id.0);
-            s.after_accumulate.retain(|(i, _)| *i != id.0);
+        let mut s = self.state();
+        s.hooks.retain(|(i, _)| *i != id.0);
+        s.after_accumulate.retain(|(i, _)| *i != id.0);
+        let at = s.node_hooks.iter().position(|(i, _)| *i == id.0);
+        let node = at.and_then(|at| s.node_hooks.swap_remove(at).1.upgrade());
+        drop(s); // the node may be the last handle of a graph that leads back here
+        if let Some(node) = node {
+            node.pre_hooks.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, i, _)| *i != id.0);
         }
         Ok(())
     }

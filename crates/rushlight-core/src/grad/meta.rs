@@ -22,6 +22,8 @@ pub(crate) struct State {
     /// The node that accumulates into this leaf, while a graph uses it.
     pub accumulator: Weak<Node>,
     pub hooks: Vec<(u64, Hook)>,
+    /// Hooks of results live in the node that made them; an in-place write leaves it behind.
+    pub node_hooks: Vec<(u64, Weak<Node>)>,
     pub after_accumulate: Vec<(u64, super::hooks::AfterHook)>,
     pub retains_grad: bool,
 }

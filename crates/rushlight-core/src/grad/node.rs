@@ -54,8 +54,8 @@ pub(crate) trait Backward: Send + Sync {
 }
 
 pub(crate) enum Body {
-    /// An op's formula; gone once the graph is freed.
-    Op(Box<dyn Backward>),
+    /// An op's formula; gone once the graph is freed. Shared with the runs that are inside it.
+    Op(Arc<dyn Backward>),
     /// Adds what arrives to a leaf's `grad`.
     Accumulate(Tensor),
     /// Freed: backward ran without `retain_graph`.
@@ -141,12 +141,17 @@ impl Drop for Node {
     fn drop(&mut self) {
         let mut remains: Vec<Remains> = self.edges.drain(..).flatten().map(Remains::Edge).collect();
         match std::mem::replace(self.body.get_mut().unwrap_or_else(PoisonError::into_inner), Body::Freed) {
-            Body::Op(mut op) => remains.extend(op.take_saved().into_iter().map(Remains::Saved)),
+            Body::Op(op) => remains.extend(taken(op).into_iter().map(Remains::Saved)),
             Body::Accumulate(leaf) => remains.push(Remains::Leaf(leaf)),
             Body::Freed => {}
         }
         drain(remains);
     }
+}
+
+/// What a formula kept. One that still runs somewhere lets go of it itself when it ends.
+pub(crate) fn taken(mut op: Arc<dyn Backward>) -> Vec<Saved> {
+    Arc::get_mut(&mut op).map(Backward::take_saved).unwrap_or_default()
 }
 
 /// Drops `saved` without recursion: a chain of a million nodes must not overflow the stack.

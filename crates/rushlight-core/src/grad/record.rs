@@ -244,7 +244,7 @@ pub(crate) fn record_op(def: &'static OpDef, grad: &GradDef, args: Args, outs: &
         .map(|(k, o)| grad.outputs.contains(&k).then(|| Saved::output(o, k)))
         .collect();
     let body = OpBackward { def, formula: grad.formula, args: keep_args(def, grad, args)?, outputs, wanted };
-    let node = Node::new(def.name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Box::new(body)));
+    let node = Node::new(def.name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Arc::new(body)));
     attach_node(&node, outs);
     Ok(())
 }
@@ -297,7 +297,7 @@ pub(crate) fn record_mutation(
         outputs: SmallVec::new(),
         wanted,
     };
-    let node = Node::new(def.name, edges, smallvec![OutInfo::of(target)], Body::Op(Box::new(body)));
+    let node = Node::new(def.name, edges, smallvec![OutInfo::of(target)], Body::Op(Arc::new(body)));
     rebase(target, node)
 }
 
@@ -422,7 +422,7 @@ pub(crate) fn record_program(
         feeds: feeds?,
         inputs: ins.iter().map(|t| OutInfo::of(t)).collect(),
     };
-    let node = Node::new(op, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Box::new(body)));
+    let node = Node::new(op, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Arc::new(body)));
     attach_node(&node, outs);
     Ok(())
 }
@@ -482,6 +482,6 @@ pub(crate) fn finish_inplace(
         }
     }
     let body = ProgramBackward { grad, params: params.into(), common, feeds, inputs };
-    let node = Node::new(op, edges, smallvec![OutInfo::of(target)], Body::Op(Box::new(body)));
+    let node = Node::new(op, edges, smallvec![OutInfo::of(target)], Body::Op(Arc::new(body)));
     rebase(target, node)
 }

@@ -28,7 +28,7 @@ pub(crate) fn make_view(
             Some(formula) => super::record_op(def, formula, args.into(), std::slice::from_ref(&view))?,
             None => {
                 let body = RuleBackward { rule, args: args[1..].into(), source: OutInfo::of(source) };
-                set_history(&view, def.name, smallvec![Some(edge)], Box::new(body));
+                set_history(&view, def.name, smallvec![Some(edge)], Arc::new(body));
             }
         }
     }
@@ -84,12 +84,12 @@ pub(crate) fn strided_view(op: &'static str, source: &Tensor, layout: Layout) ->
         );
         let (from, cells) = relative(source.layout(), view.layout())?;
         let body = StridedBackward { source: from, view: cells, what: Move::Gather };
-        set_history(&view, op, smallvec![Some(edge)], Box::new(body));
+        set_history(&view, op, smallvec![Some(edge)], Arc::new(body));
     }
     Ok(view)
 }
 
-fn set_history(t: &Tensor, name: &'static str, edges: SmallVec<[Option<Edge>; 2]>, body: Box<dyn Backward>) {
+fn set_history(t: &Tensor, name: &'static str, edges: SmallVec<[Option<Edge>; 2]>, body: Arc<dyn Backward>) {
     let node = Node::new(name, edges, smallvec![OutInfo::of(t)], Body::Op(body));
     let version = t.version();
     let mut state = t.state();
@@ -169,7 +169,7 @@ fn strided(what: Move, x: &Tensor, source: &Layout, view: &Layout) -> Result<Ten
     if super::mode::recording() && x.requires_grad() {
         let name = if what == Move::Gather { "as_strided" } else { "as_strided_scatter" };
         let body = StridedBackward { source: source.clone(), view: view.clone(), what };
-        set_history(&out, name, smallvec![gradient_edge(x)?], Box::new(body));
+        set_history(&out, name, smallvec![gradient_edge(x)?], Arc::new(body));
     }
     Ok(out)
 }
@@ -271,7 +271,7 @@ pub(crate) fn current_edge(t: &Tensor, view: &ViewOf) -> Result<Option<Edge>> {
         "as_strided",
         smallvec![Some(base_edge)],
         smallvec![OutInfo::of(t)],
-        Body::Op(Box::new(body)),
+        Body::Op(Arc::new(body)),
     );
     let mut state = t.state();
     state.grad_fn = Some(Edge { node: node.clone(), output: 0 });
@@ -345,7 +345,7 @@ pub(crate) fn rebase(t: &Tensor, node: Arc<Node>) -> Result<()> {
             let mut edges: SmallVec<[Option<Edge>; 2]> = smallvec![gradient_edge(base)?];
             edges.extend(node.edges.iter().skip(1).cloned());
             let body = CopySlices { source, cells, inner: node };
-            let made = Node::new("CopySlices", edges, smallvec![OutInfo::of(base)], Body::Op(Box::new(body)));
+            let made = Node::new("CopySlices", edges, smallvec![OutInfo::of(base)], Body::Op(Arc::new(body)));
             let old = base.state().grad_fn.replace(Edge { node: made, output: 0 });
             retain_anew(base, old)?;
             let mut state = t.state();

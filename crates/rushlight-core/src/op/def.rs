@@ -90,6 +90,13 @@ pub struct OpDef {
     pub samples: fn() -> Vec<Sample>,
 }
 
+impl OpDef {
+    /// Whether its operands may be on different devices: copying there is its purpose.
+    pub(crate) fn crosses_devices(&self) -> bool {
+        matches!(self.name, "copy_" | "transfer")
+    }
+}
+
 impl GradDef {
     /// Whether input `k` is read when the inputs in `wanted` need gradients.
     pub(crate) fn reads_input(&self, k: usize, wanted: impl Fn(usize) -> bool) -> bool {

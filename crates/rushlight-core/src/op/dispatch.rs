@@ -69,8 +69,10 @@ fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
         Run::Mutates(run) => {
             let target = super::arg::<Tensor>(def.name, args, 0)?.clone();
             grad::check_inplace(def.name, &target)?;
-            let others = args[1..].iter().flat_map(Value::tensors).filter(|t| t.dim() > 0);
-            crate::exec::common_device(def.name, others.chain([&target]))?;
+            if !def.crosses_devices() {
+                let others = args[1..].iter().flat_map(Value::tensors).filter(|t| t.dim() > 0);
+                crate::exec::common_device(def.name, others.chain([&target]))?;
+            }
             let recorded = match &def.grad {
                 Some(formula) if grad::wants_record(args) => {
                     grad::check_mutation(def, formula, args, &target)?;

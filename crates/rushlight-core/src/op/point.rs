@@ -232,7 +232,8 @@ fn moved(tensors: &[&Tensor], device: crate::Device) -> Result<Option<SmallVec<[
     }
     let home = |t: &&Tensor| match t.device() == device {
         true => Ok((*t).clone()),
-        false => exec::to_device(t, device, "a 0-d operand lives elsewhere"),
+        // An op of its own, so that its gradient finds the way back.
+        false => t.to_device(device),
     };
     tensors.iter().map(home).collect::<Result<_>>().map(Some)
 }

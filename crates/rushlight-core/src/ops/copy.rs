@@ -34,6 +34,12 @@ ops! { COPY;
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.to_dtype(cx.info(0)?.dtype)?)]),
         samples: cast_samples,
     }
+    /// A copy on another device, in the same order of dimensions.
+    fn transfer (input: Tensor, device: OptDevice) -> Tensor {
+        run: exec::to_device(input, device.unwrap_or(Device::CPU), "the device changes"),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.to_device(cx.info(0)?.device)?)]),
+        samples: transfer_samples,
+    }
     /// A row-major copy.
     fn pack as internal (input: Tensor) -> Tensor {
         run: exec::copy_as("contiguous", input, Layout::contiguous(input.shape())?, input.dtype(), "the strides are not row-major"),
@@ -96,11 +102,7 @@ impl Tensor {
     /// `Runtime` when the device does not exist or memory cannot be had.
     #[track_caller]
     pub fn to_device(&self, device: Device) -> Result<Tensor> {
-        if self.device() == device {
-            return Ok(self.clone());
-        }
-        let _site = crate::trace::SiteGuard::enter("to_device");
-        exec::to_device(self, device, "the device changes")
+        if self.device() == device { Ok(self.clone()) } else { self.transfer(Some(device)) }
     }
 
     /// Every element becomes 0.
@@ -132,6 +134,14 @@ pub(crate) fn unary_samples_flat() -> Vec<Sample> {
             s
         })
         .collect()
+}
+
+fn transfer_samples() -> Vec<Sample> {
+    let home = |mut s: Sample| {
+        s.args.push(Value::OptDevice(Some(Device::CPU)));
+        s
+    };
+    unary_samples().into_iter().map(home).collect()
 }
 
 fn copy_samples() -> Vec<Sample> {

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 ops! { CREATE;
     /// A tensor of that shape with arbitrary contents.
-    fn empty (size: Size; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+    fn empty / empty_with (size: Size; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: blank(size, *dtype, *device),
         samples: no_samples,
     }
@@ -147,15 +147,34 @@ fn listed<T>(op: &'static str, n: usize, values: impl Iterator<Item = T>) -> Res
     Ok(list)
 }
 
-/// A host vector as a tensor of the dtype and device asked for.
+/// The first `n` values, made on the host, as a tensor of the dtype and device asked for. A tensor
+/// without memory needs none of them.
 fn place<T: crate::Element>(
-    values: Vec<T>,
+    op: &'static str,
     size: &Size,
     dtype: DType,
     device: Option<Device>,
+    values: impl Iterator<Item = T>,
 ) -> Result<Tensor> {
-    let t = Tensor::from_vec(values, size.clone())?.to_dtype(dtype)?;
-    t.to_device(device.unwrap_or(Device::CPU))
+    let device = device.unwrap_or(Device::CPU);
+    if device == Device::META {
+        return blank(size, Some(dtype), Some(device)).map_err(|e| e.in_op(op));
+    }
+    let n = crate::layout::checked_numel(op, &size.checked(op)?)?;
+    Tensor::from_vec(listed(op, n, values)?, size.clone())?.to_dtype(dtype)?.to_device(device)
+}
+
+/// As [`place`], drawn from the generator.
+fn drawn<T: crate::Element>(
+    op: &'static str,
+    size: &Size,
+    dtype: DType,
+    device: Option<Device>,
+    generator: &Option<Generator>,
+    draw: impl Fn(&mut rand_chacha::ChaCha8Rng) -> T,
+) -> Result<Tensor> {
+    let generator = generator.as_ref().unwrap_or(default_generator());
+    generator.with(|rng| place(op, size, dtype, device, std::iter::repeat_with(|| draw(rng))))
 }
 
 fn arange(
@@ -187,12 +206,12 @@ fn arange(
         let n = i64::try_from((distance + stride - stride.signum()) / stride)
             .map_err(|_| crate::err!(Runtime, "arange", "from {a} to {b} there are too many elements"))?;
         let values = (0..n).map(|i| a.wrapping_add(i.wrapping_mul(s)));
-        return place(listed("arange", n as usize, values)?, &Size::from(n), dtype, device);
+        return place("arange", &Size::from(n), dtype, device, values);
     }
     let n = ((b - a) / s).ceil();
     ensure!(n < 9e15, Runtime, "arange", "{n} elements are too many");
     let n = n as usize;
-    place(listed("arange", n, (0..n).map(|i| a + i as f64 * s))?, &Size::from(n), dtype, device)
+    place("arange", &Size::from(n), dtype, device, (0..n).map(|i| a + i as f64 * s))
 }
 
 fn linspace(
@@ -208,15 +227,13 @@ fn linspace(
     // From both ends, so that both are exact.
     let value =
         |i: usize| if i < n / 2 || n == 1 { a + step * i as f64 } else { b - step * (n - 1 - i) as f64 };
-    let values = listed("linspace", n, (0..n).map(value))?;
-    place(values, &Size::from(n), dtype.unwrap_or(crate::default_dtype()), device)
+    let dtype = dtype.unwrap_or(crate::default_dtype());
+    place("linspace", &Size::from(n), dtype, device, (0..n).map(value))
 }
 
 /// Refuses a list of numbers that memory cannot hold: building it would end the process.
 pub(super) fn room(op: &'static str, count: usize) -> Result<()> {
-    let fits = Vec::<u64>::new().try_reserve_exact(count).is_ok();
-    ensure!(fits, Runtime, op, "{count} values do not fit into memory");
-    Ok(())
+    crate::mem::reserve::<u64>(op, &mut Vec::new(), count)
 }
 
 static SAME: LazyLock<Program> =
@@ -244,13 +261,8 @@ fn random(
 ) -> Result<Tensor> {
     let dtype = dtype.unwrap_or(crate::default_dtype());
     ensure!(dtype.is_float(), NotImplemented, op, "is not defined for {dtype}; use randint for integers");
-    let n = crate::layout::checked_numel(op, &size.checked(op)?)?;
-    let values = generator
-        .as_ref()
-        .unwrap_or(default_generator())
-        .with(|rng| listed(op, n, std::iter::repeat_with(|| draw(rng))))?;
     // Rounding up to 1 would leave the range that rand promises.
-    let t = place(values, size, dtype, device)?;
+    let t = drawn(op, size, dtype, device, generator, draw)?;
     if op == "rand" && dtype != DType::F64 { t.clamp_max(largest_below_one(dtype)) } else { Ok(t) }
 }
 
@@ -271,12 +283,8 @@ fn randint(
     generator: &Option<Generator>,
 ) -> Result<Tensor> {
     ensure!(low < high, Runtime, "randint", "there is no integer from {low} to below {high}");
-    let n = crate::layout::checked_numel("randint", &size.checked("randint")?)?;
-    let values: Vec<i64> = generator
-        .as_ref()
-        .unwrap_or(default_generator())
-        .with(|rng| listed("randint", n, std::iter::repeat_with(|| rng.random_range(low..high))))?;
-    place(values, size, dtype.unwrap_or(DType::I64), device)
+    let dtype = dtype.unwrap_or(DType::I64);
+    drawn("randint", size, dtype, device, generator, |rng| rng.random_range(low..high))
 }
 
 fn randperm(
@@ -286,9 +294,13 @@ fn randperm(
     generator: &Option<Generator>,
 ) -> Result<Tensor> {
     ensure!(n >= 0, Runtime, "randperm", "{n} is negative");
+    let (size, dtype) = (Size::from(n), dtype.unwrap_or(DType::I64));
+    if device == Some(Device::META) {
+        return blank(&size, Some(dtype), device);
+    }
     let mut values: Vec<i64> = listed("randperm", n as usize, 0..n)?;
     generator.as_ref().unwrap_or(default_generator()).with(|rng| values.shuffle(rng));
-    place(values, &Size::from(n), dtype.unwrap_or(DType::I64), device)
+    place("randperm", &size, dtype, device, values.into_iter())
 }
 
 fn bernoulli(p: &Tensor, generator: &Option<Generator>) -> Result<Tensor> {
@@ -300,6 +312,9 @@ fn bernoulli(p: &Tensor, generator: &Option<Generator>) -> Result<Tensor> {
         "probabilities must be floats, not {}",
         p.dtype()
     );
+    if p.device() == Device::META {
+        return blank(&Size::from(p.shape()), Some(p.dtype()), Some(Device::META));
+    }
     let inside = p.ge(0.0)?.logical_and(&p.le(1.0)?)?.all((), false)?.item()?.to_bool();
     ensure!(inside, Runtime, "bernoulli", "probabilities must lie between 0 and 1");
     let u = Tensor::rand_with(p.shape(), Some(DType::F64), Some(p.device()), generator.as_ref())?;
@@ -334,9 +349,15 @@ fn multinomial(
         "multinomial",
         "{count} samples without replacement from {n} categories; set replacement"
     );
-    let rows = weights.detach()?.to_dtype(DType::F64)?.to_vec::<f64>()?;
+    let size = if shape.len() == 1 { Size::from(count) } else { Size::from([shape[0] as i64, count]) };
+    if weights.device() == Device::META {
+        return blank(&size, Some(DType::I64), Some(Device::META)).map_err(|e| e.in_op("multinomial"));
+    }
+    // Room for every draw before the first one: a count beyond memory must not be found by filling it.
+    let total = crate::layout::checked_numel("multinomial", &size.checked("multinomial")?)?;
     let mut picked: Vec<i64> = Vec::new();
-    room("multinomial", (count as usize).saturating_mul(rows.len().div_ceil(n.max(1))))?;
+    crate::mem::reserve("multinomial", &mut picked, total)?;
+    let rows = weights.detach()?.to_dtype(DType::F64)?.to_vec::<f64>()?;
     for row in rows.chunks(n.max(1)) {
         ensure!(
             row.iter().all(|w| *w >= 0.0 && w.is_finite()) && row.iter().sum::<f64>() > 0.0,
@@ -366,8 +387,7 @@ fn multinomial(
             }
         }
     }
-    let size = if shape.len() == 1 { Size::from(count) } else { Size::from([shape[0] as i64, count]) };
-    place(picked, &size, DType::I64, Some(weights.device()))
+    place("multinomial", &size, DType::I64, Some(weights.device()), picked.into_iter())
 }
 
 fn overwrite(
@@ -378,11 +398,11 @@ fn overwrite(
 ) -> Result<Tensor> {
     ensure!(x.dtype().is_float(), NotImplemented, op, "is not defined for {}; floats only", x.dtype());
     exec::check_self_overlap(op, x)?;
-    let values = generator
-        .as_ref()
-        .unwrap_or(default_generator())
-        .with(|rng| listed(op, x.numel(), std::iter::repeat_with(|| draw(rng))))?;
-    exec::copy(x, &place(values, &Size::from(x.shape()), x.dtype(), Some(x.device()))?)?;
+    if x.device() == Device::META {
+        return Ok(x.clone());
+    }
+    let values = drawn(op, &Size::from(x.shape()), x.dtype(), Some(x.device()), generator, draw)?;
+    exec::copy(x, &values)?;
     Ok(x.clone())
 }
 
