@@ -345,34 +345,33 @@ impl Block<'_, '_> {
             });
             return;
         }
-        let mut start = range.start;
-        while start < range.end {
+        let walk = Walk::new(nest);
+        let ptrs: SmallVec<[Ptr; 4]> =
+            ptrs.iter().zip(at).map(|(p, a)| Ptr { at: p.offset(*a), dtype: p.dtype }).collect();
+        for start in range.clone().step_by(BLOCK) {
             let n = (range.end - start).min(BLOCK);
-            self.pack(start..start + n, nest, |k, offsets| ptrs[k].offset(at[k] + offsets[k]), &strides);
-            let inputs: Inputs = (0..ptrs.len()).map(|k| self.at(k).cast_const()).collect();
-            f(self.evaluate(&inputs, n), n);
-            start += n;
+            f(self.packed(&ptrs, &walk, start..start + n), n);
         }
     }
 
-    /// Gathers short runs of every input into its scratch, one after the other.
-    fn pack(
-        &mut self,
-        range: Range<usize>,
-        nest: &Nest,
-        address: impl Fn(usize, &[isize]) -> *mut u8,
-        strides: &[isize],
-    ) {
-        let mut done = 0;
-        nest.for_each_run(range, |offsets, len| {
-            for (k, port) in self.plan.ins.iter().enumerate() {
-                let scratch = self.at(k).wrapping_add(done * port.wide);
-                // SAFETY: the run lies inside the operand (the nest walks its shape) and the block
-                // has room for all of its runs.
-                unsafe { (port.mover)(Move::row(scratch, address(k, offsets), strides[k], len)) };
+    /// The program's one result over the elements `range` (at most BLOCK) of a walk over the inputs.
+    pub(crate) fn elements(&mut self, ptrs: &[Ptr], walk: &Walk<'_>, range: Range<usize>) -> *const u8 {
+        match walk.line() {
+            Some(strides) if !range.is_empty() => {
+                let at: SmallVec<[isize; 6]> = strides.iter().map(|s| s * range.start as isize).collect();
+                self.strided(ptrs, &at, strides, range.len())
             }
-            done += len;
-        });
+            _ => self.packed(ptrs, walk, range),
+        }
+    }
+
+    /// As `elements`, by way of scratch for every input.
+    fn packed(&mut self, ptrs: &[Ptr], walk: &Walk<'_>, range: Range<usize>) -> *const u8 {
+        for (k, (port, ptr)) in self.plan.ins.iter().zip(ptrs).enumerate() {
+            Block::carry(port, self.at(k), *ptr, walk, k, range.clone());
+        }
         self.splats.iter_mut().for_each(|s| *s = None);
+        let inputs: Inputs = (0..ptrs.len()).map(|k| self.at(k).cast_const()).collect();
+        self.evaluate(&inputs, range.len())
     }
 }

@@ -15,6 +15,7 @@ mod walk;
 mod tests;
 
 pub(crate) use block::{BLOCK, Block, Plan};
+pub(crate) use walk::Walk;
 
 use crate::access::Ptr;
 use crate::pool;
@@ -59,7 +60,7 @@ pub(crate) fn run(call: &Map<'_>) -> Result<()> {
     let mut all: SmallVec<[&[isize]; 6]> = call.outs.iter().map(|o| o.layout().strides()).collect();
     all.extend(call.ins.iter().map(|i| i.layout().strides()));
     let nest = Nest::new(call.outs[0].layout().shape(), &all);
-    let walk = walk::Walk::new(&nest);
+    let walk = Walk::new(&nest);
     pool::parallel_for(n, grain, |range| {
         plan.with_block(|block| block.range(&ptrs, &nest, &walk, range));
     });

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A nest seen as planes of rows.
-pub(super) struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     nest: &'a Nest,
     /// The dims around the two innermost ones.
     planes: Nest,
@@ -24,7 +24,7 @@ pub(super) struct Tile {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(nest: &'a Nest) -> Walk<'a> {
+    pub(crate) fn new(nest: &'a Nest) -> Walk<'a> {
         let dims = nest.dims();
         let outer = dims.len().saturating_sub(2);
         let strides: SmallVec<[SmallVec<[isize; 6]>; 6]> =
@@ -36,6 +36,11 @@ impl<'a> Walk<'a> {
             rows: if dims.len() > 1 { dims[outer] } else { 1 },
             len: nest.inner_len(),
         }
+    }
+
+    /// The strides of a nest that is one line.
+    pub(super) fn line(&self) -> Option<&[isize]> {
+        (self.nest.dims().len() == 1).then(|| self.nest.inner_strides())
     }
 
     /// Calls `f` with the tiles of operand `k` that make up the elements in `range`, in order.

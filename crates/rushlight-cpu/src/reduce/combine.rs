@@ -60,30 +60,62 @@ pub(crate) struct Dense {
     pub n: usize,
 }
 
-/// Joins a block into one value: many running values, then halves of them.
+/// Arguments of [`into_one`]: `rows` rows of `n` dense values, `stride` values from one row to the
+/// next, and room for as many totals.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    pub totals: *mut u8,
+    pub values: *const u8,
+    pub n: usize,
+    pub rows: usize,
+    pub stride: isize,
+}
+
+/// Writes the join of each row. Rows of more than [`PIECE`](super::fold::PIECE) values are the caller's to cut.
 struct IntoOne<O, T>(PhantomData<(O, T)>);
 /// Joins a block into as many values, place by place.
 struct IntoMany<O, T>(PhantomData<(O, T)>);
 /// Sets the start value.
 struct Begin<O, T>(PhantomData<(O, T)>);
 
-/// As many running values as fill four of the widest registers, so that additions do not wait for
-/// each other; their results are joined pairwise.
+/// Values that one running value takes one after the other. As many such sums are then added up,
+/// so that no sum has more than a few dozen steps.
+const STEPS: usize = 16;
+
+/// The join of a row. There are as many running values as fill four of the widest registers, so
+/// that additions do not wait for each other; in the end they are joined pairwise.
 #[inline(always)]
-fn lanes<O: Combine<T>, T: Copy, const LANES: usize>(values: &[T]) -> T {
-    if values.len() < LANES {
+fn total<O: Combine<T>, T: Copy, const LANES: usize>(values: &[T]) -> T {
+    if values.len() < 8 {
         return values.iter().fold(O::START, |t, v| O::join(t, O::take(*v)));
     }
+    if values.len() < LANES {
+        let (rows, rest) = values.as_chunks::<8>();
+        let mut lanes = running_values::<O, T, 8>(rows);
+        (0..rest.len()).for_each(|i| lanes[i] = O::join(lanes[i], O::take(rest[i])));
+        return halve::<O, T, 8>(lanes);
+    }
+    let (rows, rest) = values.as_chunks::<LANES>();
     let mut lanes = [O::START; LANES];
-    let mut chunks = values.chunks_exact(LANES);
-    for c in &mut chunks {
-        for (l, v) in lanes.iter_mut().zip(c) {
-            *l = O::join(*l, O::take(*v));
-        }
+    for block in rows.chunks(STEPS) {
+        let own = running_values::<O, T, LANES>(block);
+        (0..LANES).for_each(|i| lanes[i] = O::join(lanes[i], own[i]));
     }
-    for (l, v) in lanes.iter_mut().zip(chunks.remainder()) {
-        *l = O::join(*l, O::take(*v));
+    (0..rest.len()).for_each(|i| lanes[i] = O::join(lanes[i], O::take(rest[i])));
+    halve::<O, T, LANES>(lanes)
+}
+
+#[inline(always)]
+fn running_values<O: Combine<T>, T: Copy, const LANES: usize>(rows: &[[T; LANES]]) -> [T; LANES] {
+    let mut lanes = [O::START; LANES];
+    for row in rows {
+        (0..LANES).for_each(|i| lanes[i] = O::join(lanes[i], O::take(row[i])));
     }
+    lanes
+}
+
+#[inline(always)]
+fn halve<O: Combine<T>, T: Copy, const LANES: usize>(mut lanes: [T; LANES]) -> T {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
@@ -94,18 +126,21 @@ fn lanes<O: Combine<T>, T: Copy, const LANES: usize>(values: &[T]) -> T {
     lanes[0]
 }
 
-impl<O: Combine<T>, T: Copy> Kernel<Dense> for IntoOne<O, T> {
+impl<O: Combine<T>, T: Copy> Kernel<Rows> for IntoOne<O, T> {
     #[inline(always)]
-    unsafe fn run<I: Isa>(k: Dense) {
-        // SAFETY: the caller promises n aligned values, and one at `total`.
-        let (values, total) =
-            unsafe { (std::slice::from_raw_parts(k.values.cast::<T>(), k.n), &mut *k.total.cast::<T>()) };
-        let joined = match size_of::<T>() {
-            4 => lanes::<O, T, 64>(values),
-            8 => lanes::<O, T, 32>(values),
-            _ => lanes::<O, T, 16>(values),
-        };
-        *total = O::join(*total, joined);
+    unsafe fn run<I: Isa>(k: Rows) {
+        for r in 0..k.rows {
+            let row = k.values.cast::<T>().wrapping_offset(r as isize * k.stride);
+            // SAFETY: the caller promises n aligned values in each row.
+            let values = unsafe { std::slice::from_raw_parts(row, k.n) };
+            let joined = match size_of::<T>() {
+                4 => total::<O, T, 64>(values),
+                8 => total::<O, T, 32>(values),
+                _ => total::<O, T, 16>(values),
+            };
+            // SAFETY: the caller promises aligned room for a total of each row, apart from the values.
+            unsafe { *k.totals.cast::<T>().add(r) = joined };
+        }
     }
 }
 impl<O: Combine<T>, T: Copy> Kernel<Dense> for IntoMany<O, T> {
@@ -164,24 +199,26 @@ macro_rules! pick {
     };
     (@all $kernel:ident $o:ident $ctype:expr) => {
         match $ctype {
-            CType::C64 => dispatch::<$kernel<$o, Complex<f32>>, Dense> as Join,
-            CType::C128 => dispatch::<$kernel<$o, Complex<f64>>, Dense> as Join,
+            CType::C64 => dispatch::<$kernel<$o, Complex<f32>>, _>,
+            CType::C128 => dispatch::<$kernel<$o, Complex<f64>>, _>,
+            // Signs matter to extrema only.
+            CType::U64 => dispatch::<$kernel<$o, i64>, _>,
             c => pick!(@real $kernel $o c),
         }
     };
     (@real $kernel:ident $o:ident $ctype:expr) => {
         match $ctype {
-            CType::I64 => dispatch::<$kernel<$o, i64>, Dense> as Join,
-            CType::U64 => dispatch::<$kernel<$o, u64>, Dense> as Join,
-            CType::F32 => dispatch::<$kernel<$o, f32>, Dense> as Join,
-            CType::F64 => dispatch::<$kernel<$o, f64>, Dense> as Join,
+            CType::I64 => dispatch::<$kernel<$o, i64>, _>,
+            CType::U64 => dispatch::<$kernel<$o, u64>, _>,
+            CType::F32 => dispatch::<$kernel<$o, f32>, _>,
+            CType::F64 => dispatch::<$kernel<$o, f64>, _>,
             // Complex extrema are refused by the ops.
-            _ => dispatch::<$kernel<$o, i32>, Dense> as Join,
+            _ => dispatch::<$kernel<$o, i32>, _>,
         }
     };
 }
 
-pub(crate) fn into_one(op: ReduceOp, c: CType) -> Join {
+pub(crate) fn into_one(op: ReduceOp, c: CType) -> unsafe fn(Rows) {
     pick!(IntoOne, op, c)
 }
 pub(crate) fn into_many(op: ReduceOp, c: CType) -> Join {

@@ -5,17 +5,21 @@
 //! pairwise ones.
 
 mod arg;
+mod columns;
 mod combine;
+mod extremum;
 mod fold;
+mod matrix;
 
 pub(crate) use combine::{Dense, Join, begin, into_many, running};
 
 use crate::access::Ptr;
-use crate::load_store::{Move, Mover, storer};
-use crate::map::Plan;
+use crate::load_store::{is_native, storer};
+use crate::map::{Plan, Walk};
 use crate::pool;
 use rushlight_core::backend::{Reduce, ReduceOp, Stage};
 use rushlight_core::layout::Nest;
+use rushlight_core::mem::Span;
 use rushlight_core::program::{Program, Sort, trace};
 use rushlight_core::{CType, Result};
 use smallvec::SmallVec;
@@ -71,6 +75,9 @@ fn numeric(ctype: CType) -> CType {
 
 pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
     let ctype = numeric(call.ctype);
+    if call.out.numel() == 0 || matrix::run(call, ctype) {
+        return Ok(());
+    }
     let pre = call.pre.unwrap_or(Stage { program: identity()?, params: &[] });
     let dtypes = call.ins.iter().map(|i| i.dtype());
     let plan = Plan::new(pre.program, pre.params, ctype, std::iter::empty(), dtypes)?;
@@ -78,16 +85,12 @@ pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
         Some(s) => Some(Plan::new(s.program, s.params, ctype, std::iter::empty(), std::iter::empty())?),
         None => None,
     };
-    if call.out.numel() == 0 {
-        return Ok(());
-    }
     if matches!(call.op, ReduceOp::ArgMax | ReduceOp::ArgMin) {
         arg::run(call, ctype, &plan);
         return Ok(());
     }
-    let (kept, reduced) = (Side::new(call, 0), Side::new(call, 1));
-    let kept = kept.any_order();
-    let reduced = Nest::new(&reduced.shape, &reduced.inputs());
+    let sides = (Side::new(call, 0), Side::new(call, 1));
+    let (kept, reduced) = (sides.0.any_order(), Nest::new(&sides.1.shape, &sides.1.inputs()));
     let (outs, count) = (kept.numel(), reduced.numel());
     let work = fold::Fold {
         op: call.op,
@@ -100,27 +103,39 @@ pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
         kept: &kept,
         reduced: &reduced,
         count,
+        plain: call.pre.is_none() && reads_in_place(&call.ins[0], ctype),
     };
     if work.is_columns() {
         work.columns();
     } else if work.is_long(outs) {
         work.long(outs);
     } else {
+        let both = one_after_the_other(&kept, &reduced);
+        let walk = Walk::new(&both);
         let grain = (pool::GRAIN / count.max(1)).max(1);
-        pool::parallel_for(outs, grain, |range| work.rows(range));
+        pool::parallel_for(outs, grain, |range| work.rows(range, &walk));
     }
     Ok(())
 }
 
-/// A row of dense values.
-fn row(scratch: *mut u8, memory: *mut u8, n: usize) -> Move {
-    Move::row(scratch, memory, 1, n)
+/// Whether kernels can read the operand's memory.
+fn reads_in_place(span: &Span<'_>, ctype: CType) -> bool {
+    is_native(span.dtype(), ctype) && span.ptr().addr().is_multiple_of(span.dtype().size().min(8))
 }
 
-/// Stores one finished value.
-fn put(mover: Mover, value: *const u8, memory: *mut u8) {
-    // SAFETY: `value` is one value of the compute type, `memory` an element of the output.
-    unsafe { mover(row(value.cast_mut(), memory, 1)) }
+/// The reduced elements of the first output, then those of the next, for the inputs.
+fn one_after_the_other(kept: &Nest, reduced: &Nest) -> Nest {
+    let ins = reduced.operands();
+    let shape: SmallVec<[usize; 6]> = kept.dims().iter().chain(reduced.dims()).copied().collect();
+    let strides: SmallVec<[SmallVec<[isize; 6]>; 4]> = (0..ins)
+        .map(|k| {
+            let of = |nest: &Nest, d: usize| nest.dim_strides(d)[k];
+            let outer = (0..kept.dims().len()).map(|d| of(kept, d));
+            outer.chain((0..reduced.dims().len()).map(|d| of(reduced, d))).collect()
+        })
+        .collect();
+    let all: SmallVec<[&[isize]; 4]> = strides.iter().map(|s| &s[..]).collect();
+    Nest::in_order(&shape, &all)
 }
 
 /// Room for one value of any compute type, aligned.

@@ -1,7 +1,7 @@
 //! Reductions over every set of axes.
 
 use crate::operand::{Operand, agree, contiguous, exact, layouts, special};
-use rushlight_core::backend::{Reduce, ReduceOp, Stage};
+use rushlight_core::backend::{Backend, Reduce, ReduceOp, Stage};
 use rushlight_core::program::{Program, Sort, trace};
 use rushlight_core::{CType, DType, Layout, Number};
 
@@ -108,6 +108,27 @@ fn wide_and_long_shapes_take_every_walk() {
 }
 
 #[test]
+fn rows_with_gaps_between_them() {
+    for (shape, strides) in [
+        (&[40, 70][..], &[100, 1][..]),
+        (&[40, 70], &[-100, 1]),
+        (&[40, 9], &[11, 1]),
+        (&[5, 1300], &[1301, 1]),
+        (&[3, 7, 600], &[6000, 700, 1]),
+        (&[4, 2, 20000], &[1, 20000, 4]),
+        (&[70, 6], &[1, 500]),
+    ] {
+        for op in [ReduceOp::Sum, ReduceOp::Min, ReduceOp::ArgMax, ReduceOp::All] {
+            for dtype in [DType::F32, DType::U8, DType::C64] {
+                let Some(out) = result(op, dtype) else { continue };
+                let layout = Layout::new(shape, strides, 4000).unwrap();
+                check(op, &fill(op, layout, dtype), out, 1 << (shape.len() - 1), 0, None);
+            }
+        }
+    }
+}
+
+#[test]
 fn nothing_gives_the_identity() {
     for op in [ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max, ReduceOp::Min, ReduceOp::Any, ReduceOp::All] {
         for (shape, axes) in [(&[0, 3][..], 0b01), (&[0], 1), (&[9, 0], 0b10)] {
@@ -126,29 +147,67 @@ fn truth_values_of_a_program_are_counted() {
     }
 }
 
+/// The f32 sums over `axes`, by this backend alone.
+fn sums(input: &Operand, axes: u64, pre: Option<&Program>) -> Vec<f64> {
+    let out = Operand::new(contiguous(&kept(input.layout.shape(), axes)), DType::F32, |_| Number::Int(0));
+    rushlight_core::mem::with_plan("test", &[out.place()], &[input.place()], |outs, ins| {
+        let pre = pre.map(|program| Stage { program, params: &[] });
+        let (op, ctype, post) = (ReduceOp::Sum, CType::F32, None);
+        rushlight_cpu::CpuBackend.reduce(&Reduce { op, ctype, pre, post, out: outs[0], ins, axes })
+    })
+    .unwrap();
+    out.numbers().into_iter().map(Number::to_f64).collect()
+}
+
+/// What sums of about `n` equal numbers are, and should be, on every walk: one row, long rows,
+/// columns wide and narrow, rows with gaps, converted and computed ones.
+fn walks(n: usize, value: f64) -> Vec<(&'static str, f64, Vec<f64>)> {
+    let square = trace(&[Sort::Num], 0, |x| vec![x[0] * x[0]]).unwrap();
+    let strided = |shape: &[usize], strides: &[isize]| Layout::new(shape, strides, 0).unwrap();
+    let all = [
+        ("one row", contiguous(&[n]), 1, None),
+        ("long rows", contiguous(&[32, n / 32]), 0b10, None),
+        ("tall columns", contiguous(&[n / 8, 8]), 0b01, None),
+        ("wide columns", contiguous(&[n / 2048, 2048]), 0b01, None),
+        ("far apart", contiguous(&[n / 4, 4]), 0b01, None),
+        ("gaps", strided(&[n / 2], &[2]), 1, None),
+        ("short runs", strided(&[n / 8, 4], &[8, 1]), 0b11, None),
+        ("longer runs", strided(&[n / 200, 100], &[200, 1]), 0b11, None),
+        ("expanded", strided(&[n], &[0]), 1, None),
+        ("squares", contiguous(&[n]), 1, Some(&square)),
+    ];
+    all.into_iter()
+        .map(|(walk, layout, axes, pre)| {
+            let input = Operand::new(layout, DType::F32, |_| Number::Float(value));
+            let got = sums(&input, axes, pre);
+            let one = f64::from(if pre.is_some() { (value * value) as f32 } else { value as f32 });
+            (walk, one * (input.layout.numel() / got.len()) as f64, got)
+        })
+        .collect()
+}
+
 #[test]
 fn sums_of_millions_are_accurate_along_any_axis() {
-    let n = 1 << 21;
-    for (shape, axes) in [(&[n][..], 1), (&[n, 1], 0b01), (&[n / 8, 8], 0b01), (&[8, n / 8], 0b10)] {
-        let input = Operand::new(contiguous(shape), DType::F32, |_| Number::Float(0.1));
-        let out = Operand::new(contiguous(&kept(shape, axes)), DType::F32, |_| Number::Int(0));
-        rushlight_core::mem::with_plan("test", &[out.place()], &[input.place()], |outs, ins| {
-            use rushlight_core::backend::Backend;
-            let (op, ctype) = (ReduceOp::Sum, CType::F32);
-            rushlight_cpu::CpuBackend.reduce(&Reduce {
-                op,
-                ctype,
-                pre: None,
-                post: None,
-                out: outs[0],
-                ins,
-                axes,
-            })
-        })
-        .unwrap();
-        let want = n as f64 / out.numbers().len() as f64 * f64::from(0.1f32);
-        for sum in out.numbers() {
-            assert!((sum.to_f64() / want - 1.0).abs() < 3e-6, "{shape:?}: {sum:?} instead of {want}");
+    // One after the other, sums of ones would stay at 2^24.
+    let n = (1 << 24) + (1 << 12);
+    for (walk, want, got) in walks(n, 1.0) {
+        got.iter().for_each(|sum| assert_eq!(*sum, want, "{walk}"));
+    }
+    // Rounding at each step, pairwise: a few units in the last place, not thousands.
+    for (walk, want, got) in walks(10_000_000, 0.1) {
+        for sum in got {
+            assert!((sum / want - 1.0).abs() < 3e-7, "{walk}: {sum} instead of {want}");
         }
+    }
+}
+
+#[test]
+fn sums_of_halves_are_taken_in_single_precision() {
+    let n = 1 << 22;
+    for dtype in [DType::F16, DType::BF16] {
+        let input = Operand::new(contiguous(&[n]), dtype, |_| Number::Float(0.1));
+        let one = input.numbers()[0].to_f64();
+        let sum = sums(&input, 1, None)[0];
+        assert!((sum / (one * n as f64) - 1.0).abs() < 3e-7, "{dtype}: {sum}");
     }
 }
