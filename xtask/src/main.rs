@@ -67,16 +67,18 @@ fn everywhere<'a>(command: &'a str, words: &[&'a str]) -> Vec<&'a str> {
     [&[command], &ALL_CRATES[..], words].concat()
 }
 
+/// Tests of all crates but the Python module, which is tested from Python.
+fn tested<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    everywhere("test", &[&["--exclude", "rushlight-py"], words].concat())
+}
+
 fn test_steps(rest: &[String]) -> Vec<Step> {
     // A chosen crate may lack a kind of target, which cargo refuses when asked for it by name.
     if chooses_crates(rest) {
         return vec![step(&["test"], rest)];
     }
     // Not --all-targets: that would run the benchmarks as tests. Documentation needs a run of its own.
-    vec![
-        step(&everywhere("test", &["--lib", "--bins", "--tests", "--examples"]), rest),
-        step(&everywhere("test", &["--doc"]), rest),
-    ]
+    vec![step(&tested(&["--lib", "--bins", "--tests", "--examples"]), rest), step(&tested(&["--doc"]), rest)]
 }
 
 fn ci_steps() -> Vec<Step> {
@@ -140,8 +142,8 @@ mod tests {
     #[test]
     fn test_runs_code_then_documentation_and_no_benchmarks() {
         let all = [
-            "test --workspace --exclude rushlight-bench --lib --bins --tests --examples".to_string(),
-            "test --workspace --exclude rushlight-bench --doc".to_string(),
+            "test --workspace --exclude rushlight-bench --exclude rushlight-py --lib --bins --tests --examples".to_string(),
+            "test --workspace --exclude rushlight-bench --exclude rushlight-py --doc".to_string(),
         ];
         assert_eq!(lines(&test_steps(&[])), all);
     }
@@ -151,7 +153,10 @@ mod tests {
         let one = ["--package".to_string(), "rushlight-io".to_string()];
         assert_eq!(lines(&test_steps(&one)), ["test --package rushlight-io"]);
         let filter = ["--".to_string(), "-p".to_string()];
-        assert_eq!(lines(&test_steps(&filter))[1], "test --workspace --exclude rushlight-bench --doc -- -p");
+        assert_eq!(
+            lines(&test_steps(&filter))[1],
+            "test --workspace --exclude rushlight-bench --exclude rushlight-py --doc -- -p"
+        );
     }
 
     #[test]

@@ -156,7 +156,7 @@ fn write(t: &Tensor, indent: usize, summarise: bool, w: &Writer) -> Result<Strin
 }
 
 /// `add` is shown as `AddBackward0`, as torch names its nodes.
-fn node_name(op: &str) -> String {
+pub(crate) fn node_name(op: &str) -> String {
     let mut camel = String::new();
     for word in op.split('_') {
         // By characters: users name functions in any alphabet.
@@ -182,7 +182,7 @@ fn suffixes(t: &Tensor) -> Vec<String> {
         all.push(format!("dtype={}", t.dtype()));
     }
     match t.grad_fn() {
-        Ok(Some(edge)) => all.push(format!("grad_fn=<{}>", node_name(edge.node.name()))),
+        Ok(Some(edge)) => all.push(format!("grad_fn=<{}>", edge.node.title())),
         Ok(None) if t.requires_grad() => all.push("requires_grad=True".into()),
         _ => {}
     }

@@ -12,6 +12,7 @@
 extern crate self as rushlight;
 
 pub mod backend;
+mod binding;
 pub mod device;
 #[macro_use]
 pub mod dtype;

@@ -4,6 +4,7 @@ use crate::grad::{Meta, ViewOf};
 use crate::layout::{Layout, Shape, Strides, checked_bytes};
 use crate::mem::{Place, Storage, Version, with_bytes, with_bytes_mut, with_plan};
 use crate::{DType, Device, Element, Number, Result, backend, ensure};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 /// An n-dimensional array of one dtype: torch's tensor.
@@ -35,7 +36,9 @@ pub(crate) struct Inner {
     /// Made in inference mode: no version, never in a graph.
     pub(crate) inference: bool,
     /// Absent until autograd touches the tensor.
-    pub(crate) meta: OnceLock<Box<Meta>>,
+    pub(crate) meta: OnceLock<Arc<Meta>>,
+    /// See [`Tensor::binding`].
+    pub(crate) binding: AtomicUsize,
 }
 
 impl Tensor {
@@ -49,7 +52,8 @@ impl Tensor {
         // A view is what its base is, wherever it is made.
         let inference =
             view.as_ref().map_or_else(crate::grad::is_inference_mode_enabled, |v| v.base.0.inference);
-        Tensor(Arc::new(Inner { storage, layout, dtype, version, view, inference, meta: OnceLock::new() }))
+        let (meta, binding) = (OnceLock::new(), AtomicUsize::new(0));
+        Tensor(Arc::new(Inner { storage, layout, dtype, version, view, inference, meta, binding }))
     }
 
     /// A tensor over a storage that exists. It is a root: no view of anything, version shared with

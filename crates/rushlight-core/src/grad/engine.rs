@@ -384,6 +384,31 @@ pub fn backward(outputs: &[&Tensor], gradients: &[Option<Tensor>], options: Back
     super::mode::backward_mode(options.create_graph, || run("backward", seeds, None, true, options))
 }
 
+/// As [`backward`], but only `inputs` accumulate.
+///
+/// # Errors
+/// As [`grad`].
+pub fn backward_into(
+    outputs: &[&Tensor],
+    inputs: &[&Tensor],
+    gradients: &[Option<Tensor>],
+    options: BackwardOptions,
+) -> Result<()> {
+    let wanted = GradOptions {
+        retain_graph: options.retain_graph,
+        create_graph: options.create_graph,
+        allow_unused: true,
+        materialize_grads: false,
+    };
+    let grads = grad(outputs, inputs, gradients, wanted)?;
+    for (input, g) in inputs.iter().zip(grads) {
+        if let Some(g) = g {
+            accumulate_into(input, g, options.create_graph)?;
+        }
+    }
+    Ok(())
+}
+
 /// The gradients of `outputs` with respect to `inputs`, without touching anybody's `grad`.
 ///
 /// ```

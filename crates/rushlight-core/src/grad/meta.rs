@@ -62,7 +62,7 @@ impl Tensor {
         self.0.meta.get().map(|b| &**b)
     }
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.meta.get_or_init(Box::default).0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.meta.get_or_init(Arc::default).0.lock().unwrap_or_else(PoisonError::into_inner)
     }
     fn peek<R>(&self, f: impl FnOnce(&State) -> R) -> Option<R> {
         self.meta().map(|m| f(&m.0.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -200,6 +200,11 @@ impl Tensor {
     /// The same data with a version counter of its own: writes are not seen by autograd (torch's `.data`).
     pub fn data(&self) -> Tensor {
         self.again(Some(crate::mem::Version::fresh()))
+    }
+
+    /// Whether [`Tensor::retain_grad`] was called on it.
+    pub fn retains_grad(&self) -> bool {
+        self.peek(|s| s.retains_grad).unwrap_or(false)
     }
 
     /// Keeps the gradient of a result of an op too.

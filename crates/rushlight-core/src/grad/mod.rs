@@ -15,13 +15,13 @@ mod record;
 mod saved;
 pub(crate) mod view;
 
-pub use engine::{BackwardOptions, GradOptions, backward, grad};
+pub use engine::{BackwardOptions, GradOptions, backward, backward_into, grad};
 pub use function::{Context, Function, apply};
 pub use gradcheck::{GradCheck, gradcheck, gradgradcheck};
 pub use hooks::{AfterHook, Hook, HookId};
 pub use mode::{
     ModeGuard, enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad,
-    set_grad_enabled,
+    set_grad_enabled, set_inference_mode,
 };
 pub use node::{Edge, Node, OutInfo};
 pub use record::GradCx;

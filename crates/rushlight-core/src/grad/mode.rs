@@ -72,6 +72,11 @@ pub fn inference_mode<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// Inference mode is on, or off, until the guard is dropped; recording goes off and on with it.
+pub fn set_inference_mode(on: bool) -> ModeGuard {
+    enter(!on, on)
+}
+
 /// Runs the body of an op that is recorded as a whole.
 pub(crate) fn below<R>(f: impl FnOnce() -> R) -> R {
     struct Reset(bool);

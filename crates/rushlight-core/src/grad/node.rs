@@ -106,6 +106,19 @@ impl Node {
         self.name
     }
     /// Where gradients go next, one entry per tensor input.
+    /// As torch titles it: `AddBackward0`, `AccumulateGrad`.
+    pub fn title(&self) -> String {
+        // Nodes of no row have titles of their own: `AccumulateGrad`, a user's function.
+        match self.name.starts_with(char::is_uppercase) {
+            true => self.name.to_string(),
+            false => crate::display::node_name(self.name),
+        }
+    }
+    /// Its place in the order in which nodes were made.
+    pub fn sequence(&self) -> u64 {
+        self.seq
+    }
+    /// The nodes that its inputs came from.
     pub fn next_functions(&self) -> &[Option<Edge>] {
         &self.edges
     }

@@ -46,6 +46,7 @@ pub fn dispatch(def: &'static OpDef, args: impl AsRef<[Value]>) -> Result<Output
 
 #[track_caller]
 fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
+    check_count(def, args)?;
     let _site = SiteGuard::enter(def.name);
     match &def.run {
         Run::Pointwise(_) => {
@@ -101,6 +102,7 @@ pub fn dispatch_inplace(def: &'static OpDef, args: impl AsRef<[Value]>) -> Resul
 
 #[track_caller]
 fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor> {
+    check_count(def, args)?;
     let _site = SiteGuard::enter(def.name);
     let target = super::arg::<Tensor>(def.name, args, 0)?.clone();
     if let Run::Pointwise(_) = def.run {
@@ -130,6 +132,13 @@ fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor>
     );
     super::check_castable(def.name, result.dtype(), target.dtype())?;
     target.copy_(result)
+}
+
+/// Callers through the table fill in defaults themselves.
+fn check_count(def: &OpDef, args: &[Value]) -> Result<()> {
+    let want = def.params.len();
+    ensure!(args.len() == want, Type, def.name, "takes {want} arguments, got {}", args.len());
+    Ok(())
 }
 
 type Split = (SmallVec<[Operand; 3]>, SmallVec<[Number; 2]>);

@@ -1,0 +1,49 @@
+//! The Python module's extension, `rushlight._C`.
+//!
+//! - `call`, `args`, `docs`, `out`: functions and methods made from the op table;
+//! - `object`, `attributes`, `operators`, `index`, `convert`, `grad`, `storage`: the class Tensor;
+//! - `dtype`, `layouts`, `number`, `random`, `node`: the smaller classes;
+//! - `data`, `numpy`: tensors from and to Python's and NumPy's data;
+//! - `gate`, `guard`: the ways in and out.
+
+#![allow(non_snake_case, reason = "Python's name for the extension is _C, as torch's")]
+
+mod args;
+mod attributes;
+mod call;
+#[allow(unsafe_op_in_unsafe_fn, reason = "code of PyO3, for methods that a macro writes")]
+mod convert;
+mod data;
+mod docs;
+mod dtype;
+mod gate;
+mod grad;
+mod guard;
+mod index;
+mod layouts;
+mod node;
+mod number;
+mod numpy;
+mod object;
+#[allow(unsafe_op_in_unsafe_fn, reason = "code of PyO3, for methods that a macro writes")]
+mod operators;
+mod out;
+mod random;
+mod storage;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = true)]
+fn _C(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<object::PyTensor>()?;
+    gate::register(m)?;
+    dtype::register(m)?;
+    layouts::register(m)?;
+    random::register(m)?;
+    data::register(m)?;
+    numpy::register(m)?;
+    grad::register(m)?;
+    node::register(m)?;
+    storage::register(m)?;
+    call::register(m)
+}

@@ -1,0 +1,6 @@
+"""How tensors are shown."""
+
+
+def show(tensor):
+    """The text of ``tensor``."""
+    return tensor._text()

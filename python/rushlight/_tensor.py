@@ -1,0 +1,44 @@
+"""Methods of Tensor that are easier to say in Python."""
+
+from . import _C
+from ._C import Tensor
+
+
+def method(function):
+    """Makes a function a method of Tensor."""
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+@method
+def __iter__(self):
+    if self.ndim == 0:
+        raise TypeError("iter: a 0-d tensor has no elements to walk over")
+    return iter(self.unbind(0))
+
+
+def _reshaping(name, view):
+    def change(self, *args):
+        self._become(view(self, *args))
+        return self
+
+    change.__name__ = name
+    change.__doc__ = f"As `{name[:-1]}`, but this tensor itself changes; no data moves."
+    method(change)
+
+
+for _name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "as_strided"):
+    _reshaping(_name + "_", getattr(Tensor, _name))
+
+
+@method
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Accumulates the gradients of this tensor into the leaves it was computed from."""
+    from .autograd import backward as run
+
+    run(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+Tensor.is_cpu = property(lambda self: self.device.type == "cpu")
+Tensor.T = property(lambda self: self.permute(*range(self.ndim - 1, -1, -1)))
+_ = _C
