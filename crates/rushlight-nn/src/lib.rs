@@ -38,7 +38,7 @@ mod state;
 
 pub use layers::{
     AvgPool2d, BatchNorm, Conv1d, Conv2d, ConvOptions, Dropout, Embedding, Flatten, Gelu, GroupNorm,
-    LayerNorm, Linear, MaxPool2d, Relu, RmsNorm, Sigmoid, Silu, Tanh,
+    LayerNorm, Linear, MaxPool2d, Padding, Relu, RmsNorm, Sigmoid, Silu, Tanh,
 };
 pub use module::{Mode, Module, Visitor};
 pub use optim::{Adam, AdamW, CosineAnnealingLR, Optimizer, Sgd, StepLR, clip_grad_norm, clip_grad_value};

@@ -8,7 +8,7 @@ fn network() -> Result<Sequential> {
     Ok(Sequential::new()
         .named(
             "conv",
-            Conv2d::new(2, 4, [3, 3], ConvOptions { padding: 1, groups: 2, ..Default::default() })?,
+            Conv2d::new(2, 4, [3, 3], ConvOptions { padding: 1.into(), groups: 2, ..Default::default() })?,
         )
         .named("norm", BatchNorm::new(4)?)
         .push(Relu)

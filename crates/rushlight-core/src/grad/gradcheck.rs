@@ -20,8 +20,9 @@ impl Default for GradCheck {
     }
 }
 
-/// Checks the gradients of `f` at `inputs` (those that require grad; float64) against central
-/// differences, one random projection of the outputs per input element.
+/// Checks the gradients of `f` at `inputs` (those that require grad; float64 or complex128) against
+/// central differences, one random projection of the outputs per input element. The gradient of a
+/// complex number is `dL/d re + i dL/d im`; both parts are checked.
 ///
 /// # Errors
 /// `Runtime` naming the input, the element and both values where they differ; `f`'s own.
@@ -32,14 +33,14 @@ pub fn gradcheck(
 ) -> Result<()> {
     for (k, t) in inputs.iter().enumerate().filter(|(_, t)| t.requires_grad()) {
         ensure!(
-            t.dtype() == DType::F64,
+            exact(t),
             Type,
             "gradcheck",
-            "input {k} holds {}; finite differences need float64",
+            "input {k} holds {}; finite differences need float64 or complex128",
             t.dtype()
         );
     }
-    let outputs: Vec<Tensor> = f(inputs)?.into_iter().filter(|o| o.dtype() == DType::F64).collect();
+    let outputs: Vec<Tensor> = f(inputs)?.into_iter().filter(exact).collect();
     let weights: Result<Vec<Tensor>> = outputs.iter().enumerate().map(|(k, o)| projection(o, k)).collect();
     let weights = weights?;
     let tracked: Vec<usize> = (0..outputs.len()).filter(|k| outputs[*k].requires_grad()).collect();
@@ -53,9 +54,9 @@ pub fn gradcheck(
         grad(&outs, &ins, &seeds, GradOptions { allow_unused: true, ..Default::default() })?
     };
     for (k, analytic) in wanted.into_iter().zip(analytic) {
-        let values = inputs[k].detach()?.to_vec::<f64>()?;
+        let values = parts(&inputs[k])?;
         let found = match analytic {
-            Some(g) => g.detach()?.to_vec::<f64>()?,
+            Some(g) => parts(&g)?,
             None => vec![0.0; values.len()],
         };
         for i in 0..values.len() {
@@ -63,12 +64,11 @@ pub fn gradcheck(
                 let mut moved = values.clone();
                 moved[i] = x;
                 let mut args = inputs.to_vec();
-                args[k] = Tensor::from_vec(moved, inputs[k].shape())?;
-                let outs: Vec<Tensor> =
-                    no_grad(|| f(&args))?.into_iter().filter(|o| o.dtype() == DType::F64).collect();
+                args[k] = from_parts(moved, &inputs[k])?;
+                let outs: Vec<Tensor> = no_grad(|| f(&args))?.into_iter().filter(exact).collect();
                 let mut sum = 0.0;
                 for (o, w) in outs.iter().zip(&weights) {
-                    sum += o.to_vec::<f64>()?.iter().zip(w.to_vec::<f64>()?).map(|(a, b)| a * b).sum::<f64>();
+                    sum += parts(o)?.iter().zip(parts(w)?).map(|(a, b)| a * b).sum::<f64>();
                 }
                 Ok(sum)
             };
@@ -111,8 +111,7 @@ pub fn gradgradcheck(
                 })
                 .collect();
             let args = args?;
-            let outs: Vec<Tensor> =
-                f(&args)?.into_iter().filter(|o| o.dtype() == DType::F64 && o.requires_grad()).collect();
+            let outs: Vec<Tensor> = f(&args)?.into_iter().filter(|o| exact(o) && o.requires_grad()).collect();
             if outs.is_empty() {
                 return Ok(Vec::new());
             }
@@ -127,8 +126,29 @@ pub fn gradgradcheck(
     gradcheck(first, inputs, check)
 }
 
+/// Whether differences of its values can be told from rounding.
+fn exact(t: &Tensor) -> bool {
+    matches!(t.dtype(), DType::F64 | DType::C128)
+}
+
+/// The values as real numbers: of a complex number both parts.
+fn parts(t: &Tensor) -> Result<Vec<f64>> {
+    let t = t.detach()?;
+    if t.dtype().is_complex() { t.view_as_real()?.to_vec() } else { t.to_vec() }
+}
+
+/// The other way round, in the shape and dtype of `like`.
+fn from_parts(values: Vec<f64>, like: &Tensor) -> Result<Tensor> {
+    if !like.dtype().is_complex() {
+        return Tensor::from_vec(values, like.shape());
+    }
+    let pairs: Vec<usize> = like.shape().iter().copied().chain([2]).collect();
+    Tensor::from_vec(values, pairs)?.view_as_complex()
+}
+
 /// Fixed, unequal weights that turn an output into a number.
 fn projection(t: &Tensor, salt: usize) -> Result<Tensor> {
     let weight = |i: usize| 0.5 + ((i * 7919 + salt * 104_729 + 13) % 1009) as f64 / 1009.0;
-    Tensor::from_vec((0..t.numel()).map(weight).collect(), t.shape())
+    let count = if t.dtype().is_complex() { 2 * t.numel() } else { t.numel() };
+    from_parts((0..count).map(weight).collect(), t)
 }

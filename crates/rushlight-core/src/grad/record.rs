@@ -302,6 +302,10 @@ pub(crate) fn record_mutation(
 }
 
 /// Backward of a program: its derived gradient, run as one more program.
+///
+/// Gradients of complex numbers are conjugate (torch's convention: `dL/d re + i dL/d im`). For a
+/// holomorphic formula that is `g * conj(f'(x))`, which the derived program gives between two
+/// conjugations.
 struct ProgramBackward {
     grad: Arc<GradProgram>,
     params: SmallVec<[Number; 4]>,
@@ -318,10 +322,12 @@ impl Backward for ProgramBackward {
         if grads.iter().all(Option::is_none) {
             return Ok(result);
         }
+        let complex = self.common.is_complex();
         let mut ins: SmallVec<[Tensor; 4]> = SmallVec::new();
         for (feed, saved) in self.grad.feeds.iter().zip(&self.feeds) {
             ins.push(match (feed, saved) {
                 (Feed::Grad(k), _) => match &grads[*k] {
+                    Some(g) if complex => g.conj_physical()?,
                     Some(g) => g.clone(),
                     None => node.outs[*k].zeros()?,
                 },
@@ -341,6 +347,7 @@ impl Backward for ProgramBackward {
         let outs =
             crate::op::run_program(node.name, &self.grad.program, &ins, &self.params, self.common, &dtypes)?;
         for (i, g) in wanted.iter().zip(outs) {
+            let g = if complex { g.conj_physical()? } else { g };
             result[*i] = Some(sum_to(&g, &self.inputs[*i].shape)?);
         }
         Ok(result)

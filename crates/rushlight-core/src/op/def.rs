@@ -84,6 +84,8 @@ pub struct OpDef {
     pub grad: Option<GradDef>,
     /// Name of the in-place form, if it has one.
     pub inplace: Option<&'static str>,
+    /// Whether it takes `out=`, and of which dtypes.
+    pub out: Option<super::Out>,
     /// Whether it is called on a tensor (`x.op(..)`) as well as by name.
     pub method: bool,
     /// Sample calls for the laws.

@@ -135,15 +135,15 @@ fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor>
 }
 
 /// Callers through the table fill in defaults themselves.
-fn check_count(def: &OpDef, args: &[Value]) -> Result<()> {
+pub(super) fn check_count(def: &OpDef, args: &[Value]) -> Result<()> {
     let want = def.params.len();
     ensure!(args.len() == want, Type, def.name, "takes {want} arguments, got {}", args.len());
     Ok(())
 }
 
-type Split = (SmallVec<[Operand; 3]>, SmallVec<[Number; 2]>);
+pub(super) type Split = (SmallVec<[Operand; 3]>, SmallVec<[Number; 2]>);
 
-fn split_pointwise(def: &'static OpDef, args: &[Value]) -> Result<Split> {
+pub(super) fn split_pointwise(def: &'static OpDef, args: &[Value]) -> Result<Split> {
     let mut split: Split = Default::default();
     for (k, a) in args.iter().enumerate() {
         match a {

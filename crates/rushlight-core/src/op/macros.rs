@@ -89,7 +89,7 @@ macro_rules! default_of {
 ///
 /// ```text
 /// /// Doc text.
-/// fn name as public | names / name_with , inplace name_ (input: Tensor, dim: Dims = Dims::All; dtype: OptDType = None) -> Tensor {
+/// fn name as public | names / name_with , inplace name_ [out] (input: Tensor, dim: Dims = Dims::All; dtype: OptDType = None) -> Tensor {
 ///     run: expression over the parameter names,      // or  view: ..  or  mutates: ..
 ///     grad: [reads inputs 0; outputs 0] |cx| ..,     // left out: made of other ops, or not differentiable
 ///     samples: function,
@@ -99,10 +99,11 @@ macro_rules! default_of {
 /// `as` lists the names bindings show it by, which rows may share: overloads of one name. Without
 /// it that is the row's own; `as internal` hides it. After the result's type its parts may be named:
 /// `-> (Tensor, Tensor) [values indices]`, which is what pairs are called by default.
+/// `[out]` gives it `out=` of the result's dtype, `[out casts]` of any that it can be written to.
 /// Parameters before `;` are positional in Rust, those after it are set by `name_with`. Without
 /// `input` as the first name the row is an associated function. The Rust types are in `param_ty!`.
 macro_rules! ops {
-    ($table:ident; $( $(#[doc = $doc:literal])* fn $name:ident $(as $($public:ident)|+)? $(/ $with:ident)? $(, inplace $inplace:ident)?
+    ($table:ident; $( $(#[doc = $doc:literal])* fn $name:ident $(as $($public:ident)|+)? $(/ $with:ident)? $(, inplace $inplace:ident)? $([out $($casts:ident)?])?
         ( $first:ident : $fty:ident $(= $fdef:expr)? $(, $arg:ident : $ty:ident $(= $def:expr)?)* $(; $($karg:ident : $kty:ident = $kdef:expr),* )? ) -> $ret:ty $([$($part:ident)*])? {
             $mode:ident : $run:expr $(, grad: [reads inputs $($gin:literal)*; outputs $($gout:literal)* $(; $cross:ident)?] |$cx:ident| $grad:expr)? , samples: $samples:expr $(,)? } )* ) => {
 
@@ -126,6 +127,7 @@ macro_rules! ops {
                 run: ops!(@run $mode stringify!($name), ($first $fty, $($arg $ty,)* $($($karg $kty,)*)?) $run),
                 grad: ops!(@grad $([$($gin)*] [$($gout)*] [$($cross)?] |$cx| $grad)?),
                 inplace: ops!(@opt $($inplace)?),
+                out: ops!(@out $([out $($casts)?])?),
                 method: ops!(@method $first),
                 samples: $samples,
             }; )*
@@ -145,6 +147,9 @@ macro_rules! ops {
     (@returns $ret:ty, $($part:ident)*) => { $crate::op::Returns::Tuple(&[$(stringify!($part)),*]) };
     (@opt) => { None };
     (@opt $x:ident) => { Some(stringify!($x)) };
+    (@out) => { None };
+    (@out [out]) => { Some($crate::op::Out::Exact) };
+    (@out [out casts]) => { Some($crate::op::Out::Casts) };
     (@method input) => { true };
     (@method $other:ident) => { false };
 
@@ -239,6 +244,7 @@ macro_rules! pointwise {
                 run: Run::Pointwise(&points::$name),
                 grad: None,
                 inplace: ops!(@opt $($inplace)?),
+                out: Some($crate::op::Out::Casts),
                 method: ops!(@method $first),
                 samples: || $crate::op::samples::pointwise(&$name),
             }; )*

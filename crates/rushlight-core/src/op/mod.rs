@@ -14,7 +14,7 @@ mod value;
 pub use crate::{DType, Number};
 pub use def::{GradDef, OpDef, Outputs, Pack, Param, Returns, Run, Sample};
 pub use dispatch::{call, dispatch, dispatch_inplace, find, table};
-pub use out::dispatch_out;
+pub use out::{Out, call_out, dispatch_out, rows_with_out};
 pub(crate) use point::run_program;
 pub use point::{Formula, PointRow, pointwise, pointwise_inplace, pointwise_out};
 pub use promote::{Refuse, Rule, check_accepts, check_castable, compute_type, result_type};

@@ -1,93 +1,159 @@
-//! `out=`: results left in tensors that the caller has, for every row.
+//! `out=`: a result written to a tensor that is there already (contract 1e and 1f).
+//!
+//! One rule for every row: what the op gives is computed as always and then written to `out`, so that
+//! `out` may be an operand or share memory with one. Pointwise rows write there at once.
 
 use super::def::{OpDef, Outputs, Run};
-use super::value::{Operand, Value};
-use super::{check_castable, dispatch, pointwise_out};
-use crate::{Result, Tensor, ensure, grad};
+use super::dispatch::{check_count, dispatch, split_pointwise};
+use super::point::{pointwise_layout, pointwise_out};
+use super::value::{Args, Value};
+use super::{check_castable, table};
+use crate::trace::SiteGuard;
+use crate::{Layout, Result, Tensor, ensure, exec, grad};
 use smallvec::SmallVec;
 
-/// Runs a row and leaves its results in `outs`, converted to their dtypes.
+/// Which dtypes `out=` may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Out {
+    /// That of the result. A row with a `dtype` argument takes that of `out=` for it.
+    Exact,
+    /// Any that the result's category can be written to.
+    Casts,
+}
+
+/// The rows that take `out=`.
+pub fn rows_with_out() -> impl Iterator<Item = &'static OpDef> {
+    table().iter().copied().filter(|d| d.out.is_some())
+}
+
+/// Runs a row and leaves its results in `outs`, one each.
 ///
-/// Each result given back is the tensor of `outs` itself where the shape fits. Where it does not, it is
-/// what that tensor becomes (torch resizes it): its storage, grown if need be, in the result's layout.
+/// Each tensor given back is that of `outs` itself where it has the result's shape: it keeps its
+/// strides then. Where it has not, it is what that tensor becomes (torch resizes it): its storage,
+/// grown if need be, in the result's layout.
 ///
 /// # Errors
-/// The op's own; `Runtime` when an argument requires grad while ops are recorded, when a result
-/// cannot be cast to its target's dtype, and when the number of targets is another.
+/// The op's own; `Type` when the row takes no `out=` or gives another number of results; `Runtime`
+/// when a dtype or device does not fit, when a tensor requires grad while ops are recorded, when
+/// elements of `out` share a cell, and when its storage cannot grow. `out` is then as it was.
 #[track_caller]
 pub fn dispatch_out(def: &'static OpDef, args: &[Value], outs: &[Tensor]) -> Result<Outputs> {
-    let _site = crate::trace::SiteGuard::enter(def.name);
+    let op = def.name;
+    let _site = SiteGuard::enter(op);
+    let Some(rule) = def.out else { crate::bail!(Type, op, "takes no out=") };
+    check_count(def, args)?;
     for out in outs {
-        grad::check_out(def.name, out, args.iter().flat_map(Value::tensors))?;
+        grad::check_out(op, out, args.iter().flat_map(Value::tensors))?;
     }
-    if let (Run::Pointwise(_), [out]) = (&def.run, outs)
-        && let Some(done) = straight(def, args, out)?
-    {
-        return Ok(SmallVec::from_elem(done, 1));
+    if let (Run::Pointwise(_), [out]) = (&def.run, outs) {
+        let (operands, params) = split_pointwise(def, args)?;
+        // An operand that shares memory with the target in another layout is read before it is written.
+        let entangled = |t: &&Tensor| t.shares_storage(out) && t.layout() != out.layout();
+        if !args.iter().flat_map(Value::tensors).any(|t| entangled(&t)) {
+            let target = fitted(op, out, &pointwise_layout(op, &operands)?)?;
+            return Ok(SmallVec::from_elem(pointwise_out(def, &operands, &params, &target)?, 1));
+        }
     }
-    grad::no_grad(|| {
-        let results = dispatch(def, args)?;
-        ensure!(
-            results.len() == outs.len(),
-            Runtime,
-            def.name,
-            "gives {} results, out= holds {} tensors",
-            results.len(),
-            outs.len()
-        );
-        for (result, out) in results.iter().zip(outs) {
-            check_castable(def.name, result.dtype(), out.dtype())?;
-            ensure!(
-                result.device() == out.device(),
+    // Under no_grad an argument may require grad: nothing of it reaches `out`.
+    let results = grad::no_grad(|| dispatch(def, suited(def, args, outs)?))?;
+    write(op, rule, &results, outs)
+}
+
+/// As [`dispatch_out`], by the row's name; the handles follow their tensors.
+///
+/// ```
+/// use rushlight::{Tensor, op};
+/// let x = Tensor::from_vec(vec![1f32, 2., 3., 4.], [2, 2])?;
+/// let mut sums = Tensor::empty(0)?;
+/// let args = [(&x).into(), op::Dims::from(0).into(), false.into(), op::Value::OptDType(None)];
+/// op::call_out("sum", &args, &mut [&mut sums])?;
+/// assert_eq!(sums.to_vec::<f32>()?, [4., 6.]);
+/// # Ok::<(), rushlight::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`dispatch_out`]; `Type` for an unknown name.
+#[track_caller]
+pub fn call_out(name: &'static str, args: impl AsRef<[Value]>, outs: &mut [&mut Tensor]) -> Result<()> {
+    let def = super::find(name).ok_or_else(|| crate::err!(Type, name, "there is no op of this name"))?;
+    let targets: Outputs = outs.iter().map(|out| (**out).clone()).collect();
+    let made = dispatch_out(def, args.as_ref(), &targets)?;
+    outs.iter_mut().zip(made).for_each(|(out, t)| **out = t);
+    Ok(())
+}
+
+/// The arguments, with dtype and device taken from `out` where they are left open.
+fn suited(def: &'static OpDef, args: &[Value], outs: &[Tensor]) -> Result<Args> {
+    let mut own: Args = args.into();
+    let Some(out) = outs.first() else { return Ok(own) };
+    for value in &mut own {
+        match value {
+            Value::OptDType(dtype) => {
+                ensure!(
+                    dtype.is_none_or(|d| d == out.dtype()),
+                    Runtime,
+                    def.name,
+                    "dtype and the dtype of out=, {}, must be equal",
+                    out.dtype()
+                );
+                *dtype = Some(out.dtype());
+            }
+            Value::OptDevice(device @ None) => *device = Some(out.device()),
+            _ => {}
+        }
+    }
+    Ok(own)
+}
+
+fn write(op: &'static str, rule: Out, results: &Outputs, outs: &[Tensor]) -> Result<Outputs> {
+    ensure!(
+        results.len() == outs.len(),
+        Type,
+        op,
+        "gives {} results, but out= has {} tensors",
+        results.len(),
+        outs.len()
+    );
+    // Everything is checked before the first write.
+    let mut targets: Outputs = Outputs::new();
+    for (result, out) in results.iter().zip(outs) {
+        match rule {
+            Out::Casts => check_castable(op, result.dtype(), out.dtype())?,
+            Out::Exact => ensure!(
+                result.dtype() == out.dtype(),
                 Runtime,
-                def.name,
-                "the result is on {}, out= on {}",
-                result.device(),
-                out.device()
-            );
+                op,
+                "the result holds {}, out= {}; they must be equal",
+                result.dtype(),
+                out.dtype()
+            ),
         }
-        results.iter().zip(outs).map(|(result, out)| leave(result, out)).collect()
-    })
+        ensure!(
+            result.device() == out.device(),
+            Runtime,
+            op,
+            "the result is on {}, out= on {}; they must be equal",
+            result.device(),
+            out.device()
+        );
+        exec::check_self_overlap(op, out)?;
+        targets.push(fitted(op, out, result.layout())?);
+    }
+    for (result, target) in results.iter().zip(&targets) {
+        crate::trace::copying(op, result.nbytes(), result.shape(), "the result is made beside out=")?;
+        // A view may be a result: of what is about to be written.
+        let apart = if result.shares_storage(target) { result.copy()? } else { result.clone() };
+        exec::copy(target, &apart)?;
+        target.version_counter().bump();
+    }
+    Ok(targets)
 }
 
-fn leave(result: &Tensor, out: &Tensor) -> Result<Tensor> {
-    if result.shape() == out.shape() {
-        return out.copy_(result);
+/// `out` itself if it has the shape of `layout`, else the same tensor resized to it.
+fn fitted(op: &'static str, out: &Tensor, layout: &Layout) -> Result<Tensor> {
+    if out.shape() == layout.shape() {
+        return Ok(out.clone());
     }
-    let resized = out.with_layout(result.like_layout()?)?;
-    resized.copy_(result)
-}
-
-/// A pointwise row writes its result in place when it fits.
-fn straight(def: &'static OpDef, args: &[Value], out: &Tensor) -> Result<Option<Tensor>> {
-    let point = def.point();
-    let (mut operands, mut params) = (SmallVec::<[Operand; 3]>::new(), SmallVec::<[crate::Number; 2]>::new());
-    for a in args {
-        match a {
-            Value::Tensor(t) => operands.push(Operand::Tensor(t.clone())),
-            Value::Operand(o) => operands.push(o.clone()),
-            Value::Number(n) => params.push(*n),
-            _ => return Ok(None),
-        }
-    }
-    let shapes: SmallVec<[&[usize]; 3]> = operands
-        .iter()
-        .map(|o| match o {
-            Operand::Tensor(t) => t.shape(),
-            Operand::Number(_) => &[],
-        })
-        .collect();
-    let fits = crate::layout::broadcast_shapes(def.name, &shapes)?.as_slice() == out.shape();
-    if !fits || operands.len() != point.operands.len() {
-        return Ok(None);
-    }
-    // An operand that shares memory with the target in another layout is read before it is written.
-    let entangled = |o: &Operand| match o {
-        Operand::Tensor(t) => t.shares_storage(out) && t.layout() != out.layout(),
-        Operand::Number(_) => false,
-    };
-    if operands.iter().any(entangled) {
-        return Ok(None);
-    }
-    pointwise_out(def, &operands, &params, out).map(Some)
+    let place = layout.clone().with_offset(out.storage_offset())?;
+    out.with_layout(place).map_err(|e| e.in_op(op))
 }

@@ -170,7 +170,7 @@ impl PointRow {
 }
 
 /// Layout of a new result: torch's rule for element-wise outputs (contract 1e).
-fn result_layout(op: &'static str, operands: &[Operand]) -> Result<Layout> {
+pub(super) fn pointwise_layout(op: &'static str, operands: &[Operand]) -> Result<Layout> {
     // Usual cases first: nothing is broadcast, and nothing lies in an order of its own.
     if let [Operand::Tensor(t), rest @ ..] = operands
         && rest.iter().all(|o| matches!(o, Operand::Tensor(u) if u.shape() == t.shape() && u.is_contiguous()))
@@ -201,7 +201,7 @@ pub fn pointwise(row: &PointRowRef, operands: &[Operand], params: &[Number]) -> 
     let row = row.point();
     let _site = SiteGuard::enter(row.name);
     let call = row.prepare(operands, params)?;
-    let layout = result_layout(row.name, operands)?;
+    let layout = pointwise_layout(row.name, operands)?;
     let device = call
         .tensors
         .iter()
@@ -290,7 +290,7 @@ pub fn pointwise_out(
     let call = row.prepare(operands, params)?;
     check_castable(row.name, call.result, out.dtype())?;
     grad::check_out(row.name, out, call.tensors.iter().copied())?;
-    let layout = result_layout(row.name, operands)?;
+    let layout = pointwise_layout(row.name, operands)?;
     ensure!(
         layout.shape() == out.shape(),
         Runtime,

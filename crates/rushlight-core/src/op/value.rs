@@ -80,6 +80,17 @@ macro_rules! values {
     };
 }
 
+impl<T: Arg> From<T> for Value {
+    fn from(x: T) -> Value {
+        x.into_value()
+    }
+}
+impl From<&Tensor> for Value {
+    fn from(t: &Tensor) -> Value {
+        Value::Tensor(t.clone())
+    }
+}
+
 /// A Rust type that a row may use for a parameter.
 pub trait Arg: Sized {
     /// Its name among the parameter types.

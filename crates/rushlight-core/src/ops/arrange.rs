@@ -41,19 +41,19 @@ ops! { ARRANGE;
         samples: rot90_samples,
     }
     /// The lower triangle of each matrix: what lies above diagonal number `diagonal` becomes 0.
-    fn tril, inplace tril_ (input: Tensor, diagonal: Int = 0) -> Tensor {
+    fn tril, inplace tril_ [out] (input: Tensor, diagonal: Int = 0) -> Tensor {
         run: triangle("tril", input, *diagonal, true),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.tril(*cx.arg::<i64>(1)?)?)]),
         samples: triangle_samples,
     }
     /// The upper triangle of each matrix: what lies below diagonal number `diagonal` becomes 0.
-    fn triu, inplace triu_ (input: Tensor, diagonal: Int = 0) -> Tensor {
+    fn triu, inplace triu_ [out] (input: Tensor, diagonal: Int = 0) -> Tensor {
         run: triangle("triu", input, *diagonal, false),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.triu(*cx.arg::<i64>(1)?)?)]),
         samples: triangle_samples,
     }
     /// A vector as the diagonal of a matrix of zeros, or the diagonal of a matrix as a new vector.
-    fn diag (input: Tensor, diagonal: Int = 0) -> Tensor {
+    fn diag [out] (input: Tensor, diagonal: Int = 0) -> Tensor {
         run: super::diag(input, *diagonal),
         samples: diag_samples,
     }

@@ -35,10 +35,16 @@ ops! { COPY;
         samples: cast_samples,
     }
     /// A copy on another device, in the same order of dimensions.
-    fn transfer (input: Tensor, device: OptDevice) -> Tensor {
+    fn transfer as internal (input: Tensor, device: OptDevice) -> Tensor {
         run: exec::to_device(input, device.unwrap_or(Device::CPU), "the device changes"),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.to_device(cx.info(0)?.device)?)]),
         samples: transfer_samples,
+    }
+    /// A row-major copy for a form that is not in place to write to.
+    fn writable as internal (input: Tensor) -> Tensor {
+        run: exec::copy_as("copy", input, Layout::contiguous(input.shape())?, input.dtype(), "a form that is not in place writes to a copy"),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?)]),
+        samples: unary_samples,
     }
     /// A row-major copy.
     fn pack as internal (input: Tensor) -> Tensor {

@@ -14,22 +14,22 @@ use std::sync::LazyLock;
 
 ops! { CREATE;
     /// A tensor of that shape with arbitrary contents.
-    fn empty / empty_with (size: Size; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+    fn empty / empty_with [out] (size: Size; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: blank(size, *dtype, *device),
         samples: no_samples,
     }
     /// A tensor of zeros.
-    fn zeros / zeros_with (size: Size; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+    fn zeros / zeros_with [out] (size: Size; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: filled(size, Number::Int(0), Some(dtype.unwrap_or(crate::default_dtype())), *device),
         samples: size_samples,
     }
     /// A tensor of ones.
-    fn ones / ones_with (size: Size; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+    fn ones / ones_with [out] (size: Size; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: filled(size, Number::Int(1), Some(dtype.unwrap_or(crate::default_dtype())), *device),
         samples: size_samples,
     }
     /// A tensor full of one number, of the dtype the number suggests unless one is given.
-    fn full / full_with (size: Size, fill_value: Number; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+    fn full / full_with [out] (size: Size, fill_value: Number; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: filled(size, *fill_value, *dtype, *device),
         samples: full_samples,
     }
@@ -41,7 +41,7 @@ ops! { CREATE;
     /// assert_eq!(Tensor::arange(0.0, 1.0, 0.1)?.shape(), [10]);
     /// # Ok::<(), rushlight::Error>(())
     /// ```
-    fn arange / arange_with (start: Number, end: Number, step: Number = 1; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+    fn arange / arange_with [out] (start: Number, end: Number, step: Number = 1; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: super::arange(*start, *end, *step, *dtype, *device),
         samples: arange_samples,
     }
@@ -51,12 +51,12 @@ ops! { CREATE;
         samples: no_samples,
     }
     /// `steps` numbers at equal distances from `start` to `end`, both included.
-    fn linspace / linspace_with (start: Number, end: Number, steps: Int; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+    fn linspace / linspace_with [out] (start: Number, end: Number, steps: Int; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: super::linspace(*start, *end, *steps, *dtype, *device),
         samples: linspace_samples,
     }
     /// Ones on the diagonal of an `n` by `m` matrix of zeros.
-    fn eye / eye_with (n: Int, m: OptInt = None; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
+    fn eye / eye_with [out] (n: Int, m: OptInt = None; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
         run: super::eye(*n, *m, *dtype, *device),
         samples: eye_samples,
     }
@@ -76,17 +76,17 @@ ops! { CREATE;
         samples: no_samples,
     }
     /// Uniform numbers in [0, 1).
-    fn rand / rand_with (size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
+    fn rand / rand_with [out] (size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
         run: random("rand", size, *dtype, *device, generator, |rng| rng.random::<f64>()),
         samples: no_samples,
     }
     /// Normally distributed numbers of mean 0 and variance 1.
-    fn randn / randn_with (size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
+    fn randn / randn_with [out] (size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
         run: random("randn", size, *dtype, *device, generator, |rng| StandardNormal.sample(rng)),
         samples: no_samples,
     }
     /// Uniform integers from `low` (inclusive) to `high` (exclusive).
-    fn randint / randint_with (low: Int, high: Int, size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
+    fn randint / randint_with [out] (low: Int, high: Int, size: Size; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
         run: super::randint(*low, *high, size, *dtype, *device, generator),
         samples: no_samples,
     }
@@ -96,17 +96,17 @@ ops! { CREATE;
         samples: no_samples,
     }
     /// The numbers 0 to `n - 1` in random order.
-    fn randperm / randperm_with (n: Int; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
+    fn randperm / randperm_with [out] (n: Int; dtype: OptDType = None, device: OptDevice = None, generator: OptGenerator = None) -> Tensor {
         run: super::randperm(*n, *dtype, *device, generator),
         samples: no_samples,
     }
     /// For each probability in `input`, 1 with that probability, else 0; same dtype.
-    fn bernoulli / bernoulli_with (input: Tensor; generator: OptGenerator = None) -> Tensor {
+    fn bernoulli / bernoulli_with [out] (input: Tensor; generator: OptGenerator = None) -> Tensor {
         run: super::bernoulli(input, generator),
         samples: no_samples,
     }
     /// Draws `num_samples` positions per row of weights (not negative, not all zero); int64.
-    fn multinomial / multinomial_with (input: Tensor, num_samples: Int, replacement: Bool = false; generator: OptGenerator = None) -> Tensor {
+    fn multinomial / multinomial_with [out] (input: Tensor, num_samples: Int, replacement: Bool = false; generator: OptGenerator = None) -> Tensor {
         run: super::multinomial(input, *num_samples, *replacement, generator),
         samples: no_samples,
     }

@@ -10,30 +10,40 @@ use smallvec::{SmallVec, smallvec};
 ops! { JOIN;
     /// The tensors one after another along `dim`; other sizes must agree, dtypes promote. Vectors
     /// without elements may stand among tensors of any shape.
-    fn cat as cat | concat | concatenate (tensors: Tensors, dim: Int = 0) -> Tensor {
+    fn cat as cat | concat | concatenate [out casts] (tensors: Tensors, dim: Int = 0) -> Tensor {
         run: super::cat(tensors, *dim),
         grad: [reads inputs; outputs] |cx| cut(cx),
         samples: cat_samples,
     }
     /// The tensors, all of one shape, along a new dimension `dim`.
-    fn stack (tensors: Tensors, dim: Int = 0) -> Tensor {
+    fn stack [out casts] (tensors: Tensors, dim: Int = 0) -> Tensor {
         run: super::stack(tensors, *dim),
         samples: stack_samples,
     }
     /// The tensors side by side: along dimension 1, or 0 for vectors.
-    fn hstack (tensors: Tensors) -> Tensor {
+    fn hstack [out casts] (tensors: Tensors) -> Tensor {
         run: joined("hstack", tensors, Tensor::atleast_1d, |first| i64::from(first.dim() > 1)),
         samples: list_samples,
     }
     /// The tensors one above the other; vectors count as rows.
-    fn vstack as vstack | row_stack (tensors: Tensors) -> Tensor {
+    fn vstack as vstack | row_stack [out casts] (tensors: Tensors) -> Tensor {
         run: joined("vstack", tensors, Tensor::atleast_2d, |_| 0),
         samples: list_samples,
     }
     /// The tensors one behind the other, along dimension 2.
-    fn dstack (tensors: Tensors) -> Tensor {
+    fn dstack [out casts] (tensors: Tensors) -> Tensor {
         run: joined("dstack", tensors, Tensor::atleast_3d, |_| 2),
         samples: list_samples,
+    }
+    /// The tensors side by side, as columns: vectors and numbers stand upright.
+    fn column_stack [out casts] (tensors: Tensors) -> Tensor {
+        run: joined("column_stack", tensors, |t| if t.dim() > 1 { Ok(t.clone()) } else { t.reshape([-1, 1]) }, |_| 1),
+        samples: list_samples,
+    }
+    /// A matrix with the tensors (matrices, rows or numbers) along its diagonal, and zeros elsewhere.
+    fn block_diag (tensors: Tensors) -> Tensor {
+        run: super::block_diag(tensors),
+        samples: block_samples,
     }
     /// The tensor `repeats[d]` times along each dimension; more repeats than dimensions add some in front.
     fn repeat (input: Tensor, repeats: Size) -> Tensor {
@@ -176,6 +186,31 @@ fn joined(
     Tensor::cat(&raised.iter().collect::<Vec<_>>(), dim(&raised[0])).map_err(|e| e.in_op(op))
 }
 
+fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
+    let op = "block_diag";
+    if tensors.is_empty() {
+        return Tensor::empty([1, 0]);
+    }
+    let operands: Vec<Operand> = tensors.iter().map(Operand::from).collect();
+    let dtype = result_type(&operands).map_err(|e| e.in_op(op))?;
+    let mut blocks: Vec<Tensor> = Vec::with_capacity(tensors.len());
+    let mut width = 0usize;
+    for t in tensors {
+        ensure!(t.dim() <= 2, Runtime, op, "takes matrices, rows and numbers, not shape {:?}", t.shape());
+        let block = t.to_dtype(dtype)?.atleast_2d()?;
+        width = width.saturating_add(block.shape()[1]);
+        blocks.push(block);
+    }
+    // Rows of zeros with one block in each: joining them is the gradient's way back, too.
+    let (mut left, mut rows) = (0usize, Vec::with_capacity(blocks.len()));
+    for block in &blocks {
+        let right = width - left - block.shape()[1];
+        rows.push(block.constant_pad_nd([left, right], 0)?);
+        left += block.shape()[1];
+    }
+    Tensor::cat(&rows.iter().collect::<Vec<_>>(), 0).map_err(|e| e.in_op(op))
+}
+
 /// Shape of the tensor with an axis of 1 before each own, and of the same repeated.
 fn interleaved(shape: &[usize], repeats: &[usize]) -> Result<(Shape, Shape)> {
     let lead = repeats.len() - shape.len();
@@ -293,6 +328,13 @@ fn stack_samples() -> Vec<Sample> {
 
 fn list_samples() -> Vec<Sample> {
     lists(&[&[&[3], &[3]], &[&[2, 3], &[2, 3]], &[&[], &[]]])
+        .into_iter()
+        .map(|l| Sample { args: smallvec![Value::Tensors(l)], grad: true })
+        .collect()
+}
+
+fn block_samples() -> Vec<Sample> {
+    lists(&[&[&[2, 3], &[], &[2]], &[&[0, 2], &[1, 1]], &[&[3, 1]]])
         .into_iter()
         .map(|l| Sample { args: smallvec![Value::Tensors(l)], grad: true })
         .collect()

@@ -23,53 +23,53 @@ ops! { MATMUL;
     /// assert_eq!(a.matmul(&a.t()?)?.to_vec::<f32>()?, [5., 11., 11., 25.]);
     /// # Ok::<(), rushlight::Error>(())
     /// ```
-    fn matmul (input: Tensor, other: Tensor) -> Tensor {
+    fn matmul [out] (input: Tensor, other: Tensor) -> Tensor {
         run: super::matmul(input, other),
         grad: [reads inputs 0 1; outputs; cross] |cx| matmul_grad(cx),
         samples: matmul_samples,
     }
     /// Product of two matrices.
-    fn mm (input: Tensor, mat2: Tensor) -> Tensor {
+    fn mm [out] (input: Tensor, mat2: Tensor) -> Tensor {
         run: ranked("mm", input, mat2, 2, 2),
         samples: mm_samples,
     }
     /// Products of two equally long batches of matrices.
-    fn bmm (input: Tensor, mat2: Tensor) -> Tensor {
+    fn bmm [out] (input: Tensor, mat2: Tensor) -> Tensor {
         run: super::bmm(input, mat2),
         samples: bmm_samples,
     }
     /// Product of a matrix and a vector.
-    fn mv (input: Tensor, vec: Tensor) -> Tensor {
+    fn mv [out] (input: Tensor, vec: Tensor) -> Tensor {
         run: ranked("mv", input, vec, 2, 1),
         samples: mv_samples,
     }
     /// Inner product of two vectors.
-    fn dot (input: Tensor, tensor: Tensor) -> Tensor {
+    fn dot [out] (input: Tensor, tensor: Tensor) -> Tensor {
         run: ranked("dot", input, tensor, 1, 1),
         samples: dot_samples,
     }
     /// Every product of an element of one vector with an element of the other.
-    fn outer as outer | ger (input: Tensor, vec2: Tensor) -> Tensor {
+    fn outer as outer | ger [out casts] (input: Tensor, vec2: Tensor) -> Tensor {
         run: super::outer(input, vec2),
         samples: dot_samples,
     }
     /// `beta * input + alpha * (mat1 @ mat2)`; `input` broadcasts.
-    fn addmm / addmm_with (input: Tensor, mat1: Tensor, mat2: Tensor; beta: Number = 1, alpha: Number = 1) -> Tensor {
-        run: scaled(input, &mat1.mm(mat2)?, *beta, *alpha),
+    fn addmm / addmm_with, inplace addmm_ [out] (input: Tensor, mat1: Tensor, mat2: Tensor; beta: Number = 1, alpha: Number = 1) -> Tensor {
+        run: scaled("addmm", input, &mat1.mm(mat2)?, *beta, *alpha),
         samples: addmm_samples,
     }
     /// `beta * input + alpha * (mat @ vec)`; `input` broadcasts.
-    fn addmv / addmv_with (input: Tensor, mat: Tensor, vec: Tensor; beta: Number = 1, alpha: Number = 1) -> Tensor {
-        run: scaled(input, &mat.mv(vec)?, *beta, *alpha),
-        samples: no_samples,
+    fn addmv / addmv_with, inplace addmv_ [out] (input: Tensor, mat: Tensor, vec: Tensor; beta: Number = 1, alpha: Number = 1) -> Tensor {
+        run: scaled("addmv", input, &mat.mv(vec)?, *beta, *alpha),
+        samples: addmv_samples,
     }
     /// `beta * input + alpha * (batch1 @ batch2)` for batches of matrices; `input` broadcasts.
-    fn baddbmm / baddbmm_with (input: Tensor, batch1: Tensor, batch2: Tensor; beta: Number = 1, alpha: Number = 1) -> Tensor {
-        run: scaled(input, &batch1.bmm(batch2)?, *beta, *alpha),
-        samples: no_samples,
+    fn baddbmm / baddbmm_with, inplace baddbmm_ [out] (input: Tensor, batch1: Tensor, batch2: Tensor; beta: Number = 1, alpha: Number = 1) -> Tensor {
+        run: scaled("baddbmm", input, &batch1.bmm(batch2)?, *beta, *alpha),
+        samples: baddbmm_samples,
     }
     /// `input @ weight.t() + bias`, weights as rows: `[.., in] x [out, in] -> [.., out]`.
-    fn linear (input: Tensor, weight: Tensor, bias: OptTensor = None) -> Tensor {
+    fn linear [out] (input: Tensor, weight: Tensor, bias: OptTensor = None) -> Tensor {
         run: super::linear(input, weight, bias.as_ref()),
         samples: linear_samples,
     }
@@ -154,7 +154,7 @@ fn matmul(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     Ok(Tensor::assemble(out.storage().clone(), Layout::contiguous(plan.result)?, x.dtype(), None, None))
 }
 
-/// `g @ b^T` and `a^T @ g`, summed over broadcast batches; vectors as the matrices they stand for.
+/// `g @ b^H` and `a^H @ g`, summed over broadcast batches; vectors as the matrices they stand for.
 fn matmul_grad(cx: &GradCx<'_>) -> Result<Grads> {
     let (sa, sb) = (cx.info(0)?.shape, cx.info(1)?.shape);
     let mut g = cx.grad(0)?;
@@ -173,13 +173,13 @@ fn matmul_grad(cx: &GradCx<'_>) -> Result<Grads> {
         let b = cx.input(1)?;
         let b = if sb.len() == 1 { b.unsqueeze(1)? } else { b };
         let matrix = if sa.len() == 1 { smallvec![1, sa[0]] } else { sa.clone() };
-        grads[0] = Some(fit(g.matmul(&b.transpose(-1, -2)?)?, &sa, matrix)?);
+        grads[0] = Some(fit(g.matmul(&b.transpose(-1, -2)?.conj_physical()?)?, &sa, matrix)?);
     }
     if cx.needs(1) {
         let a = cx.input(0)?;
         let a = if sa.len() == 1 { a.unsqueeze(0)? } else { a };
         let matrix = if sb.len() == 1 { smallvec![sb[0], 1] } else { sb.clone() };
-        grads[1] = Some(fit(a.transpose(-1, -2)?.matmul(&g)?, &sb, matrix)?);
+        grads[1] = Some(fit(a.transpose(-1, -2)?.conj_physical()?.matmul(&g)?, &sb, matrix)?);
     }
     Ok(grads)
 }
@@ -221,25 +221,32 @@ fn outer(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     x.unsqueeze(1)?.mul(y)
 }
 
-fn scaled(input: &Tensor, product: &Tensor, beta: Number, alpha: Number) -> Result<Tensor> {
+pub(super) fn scaled(
+    op: &'static str,
+    input: &Tensor,
+    product: &Tensor,
+    beta: Number,
+    alpha: Number,
+) -> Result<Tensor> {
     ensure!(
         input.dtype() == product.dtype(),
         Runtime,
-        "addmm",
+        op,
         "input of {} and a product of {}; convert one with to_dtype",
         input.dtype(),
         product.dtype()
     );
-    let fits = broadcast_shapes("addmm", &[input.shape(), product.shape()])
+    let fits = broadcast_shapes(op, &[input.shape(), product.shape()])
         .is_ok_and(|s| s.as_slice() == product.shape());
     ensure!(
         fits,
         Runtime,
-        "addmm",
+        op,
         "input of shape {:?} does not broadcast to the product's {:?}",
         input.shape(),
         product.shape()
     );
+    super::product::check_factors(op, product.dtype(), &[beta, alpha])?;
     let one = |n: Number| n.category() <= crate::Category::Float && n.to_f64() == 1.0;
     let product = if one(alpha) { product.clone() } else { product.mul(alpha)? };
     // With beta 0 the input counts for nothing, NaN included.
@@ -304,25 +311,34 @@ fn mv_samples() -> Vec<Sample> {
 fn dot_samples() -> Vec<Sample> {
     pairs(&[(&[4], &[4]), (&[1], &[1])])
 }
-fn no_samples() -> Vec<Sample> {
-    Vec::new()
-}
 fn addmm_samples() -> Vec<Sample> {
+    with_factors(&[
+        (1.0, 1.0, [&[3, 2], &[3, 4], &[4, 2]]),
+        (0.5, 2.0, [&[2], &[3, 4], &[4, 2]]),
+        (0.0, 1.0, [&[], &[3, 4], &[4, 2]]),
+    ])
+}
+fn addmv_samples() -> Vec<Sample> {
+    with_factors(&[(1.0, 1.0, [&[3], &[3, 4], &[4]]), (0.5, 2.0, [&[], &[3, 0], &[0]])])
+}
+fn baddbmm_samples() -> Vec<Sample> {
+    with_factors(&[
+        (1.0, 1.0, [&[2, 3, 2], &[2, 3, 4], &[2, 4, 2]]),
+        (0.5, 2.0, [&[3, 1], &[2, 3, 4], &[2, 4, 2]]),
+    ])
+}
+/// Factors of the input and the product, and the shapes of the three tensors.
+pub(super) fn with_factors(cases: &[(f64, f64, [&[usize]; 3])]) -> Vec<Sample> {
     let number = |x: f64| Value::Number(Number::Float(x));
-    [(1.0, 1.0, &[3, 2][..]), (0.5, 2.0, &[2]), (0.0, 1.0, &[])]
-        .into_iter()
-        .filter_map(|(beta, alpha, shape)| {
-            let tensor = |s: &[usize], k| samples::values(s, k).map(Value::Tensor).ok();
-            Some(Sample {
-                args: smallvec![
-                    tensor(shape, 1)?,
-                    tensor(&[3, 4], 2)?,
-                    tensor(&[4, 2], 3)?,
-                    number(beta),
-                    number(alpha)
-                ],
-                grad: true,
-            })
+    cases
+        .iter()
+        .filter_map(|(beta, alpha, shapes)| {
+            let mut args = crate::op::Args::new();
+            for (k, s) in shapes.iter().enumerate() {
+                args.push(Value::Tensor(samples::values(s, k + 1).ok()?));
+            }
+            args.extend([number(*beta), number(*alpha)]);
+            Some(Sample { args, grad: true })
         })
         .collect()
 }

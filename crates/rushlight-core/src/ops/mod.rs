@@ -20,6 +20,7 @@ mod operators;
 pub mod order;
 pub mod pad;
 pub mod pool;
+pub mod product;
 pub mod reduce;
 pub mod scan;
 pub mod statistics;
@@ -45,6 +46,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     einsum::EINSUM,
     index::advanced::ADVANCED,
     index::along::ALONG,
+    index::combine::COMBINE,
     index::flat::FLAT,
     index::mask::MASK,
     index::pick::PICK,
@@ -55,12 +57,14 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     order::ORDER,
     pad::PAD,
     pool::POOL,
+    product::PRODUCT,
     reduce::REDUCE,
     scan::SCAN,
     statistics::STATISTICS,
     unary::UNARY,
     view::basic::BASIC,
     view::part::PART,
+    view::place::PLACE,
     view::recast::RECAST,
     view::shape::SHAPE,
     view::split::SPLIT,

@@ -10,7 +10,7 @@ use smallvec::smallvec;
 
 ops! { ORDER;
     /// Sorted values along `dim` and the positions they came from; equal values keep their order.
-    fn sort (input: Tensor, dim: Int = -1, descending: Bool = false) -> (Tensor, Tensor) {
+    fn sort [out] (input: Tensor, dim: Int = -1, descending: Bool = false) -> (Tensor, Tensor) {
         run: sorted("sort", input, *dim, None, *descending),
         grad: [reads inputs; outputs 1] |cx| scatter_back(cx),
         samples: sort_samples,
@@ -21,7 +21,7 @@ ops! { ORDER;
         samples: sort_samples,
     }
     /// The `k` largest (or smallest) values along `dim`, in order, and their positions.
-    fn topk (input: Tensor, k: Int, dim: Int = -1, largest: Bool = true) -> (Tensor, Tensor) {
+    fn topk [out] (input: Tensor, k: Int, dim: Int = -1, largest: Bool = true) -> (Tensor, Tensor) {
         run: super::topk(input, *k, *dim, *largest),
         grad: [reads inputs; outputs 1] |cx| scatter_back_topk(cx),
         samples: topk_samples,

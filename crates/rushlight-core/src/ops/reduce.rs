@@ -19,13 +19,13 @@ ops! { REDUCE;
     /// assert_eq!(x.sum(0, false)?.to_vec::<f32>()?, [4., 6.]);
     /// # Ok::<(), rushlight::Error>(())
     /// ```
-    fn sum / sum_with (input: Tensor, dim: Dims = (), keepdim: Bool = false; dtype: OptDType = None) -> Tensor {
-        run: super::sum(input, dim, *keepdim, *dtype),
+    fn sum / sum_with [out] (input: Tensor, dim: Dims = (), keepdim: Bool = false; dtype: OptDType = None) -> Tensor {
+        run: accumulated("sum", ReduceOp::Sum, input, dim, *keepdim, *dtype),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(spread(&cx.grad(0)?, &cx.info(0)?.shape, cx.arg::<Dims>(1)?, *cx.arg::<bool>(2)?)?)]),
         samples: reduction_samples,
     }
     /// Mean over `dim` (all dimensions by default). Floats and complex numbers only; `dtype` casts first.
-    fn mean / mean_with (input: Tensor, dim: Dims = (), keepdim: Bool = false; dtype: OptDType = None) -> Tensor {
+    fn mean / mean_with [out] (input: Tensor, dim: Dims = (), keepdim: Bool = false; dtype: OptDType = None) -> Tensor {
         run: super::mean(input, dim, *keepdim, *dtype),
         grad: [reads inputs; outputs] |cx| {
             let (g, info) = (cx.grad(0)?, cx.info(0)?);
@@ -35,50 +35,50 @@ ops! { REDUCE;
         samples: reduction_samples,
     }
     /// Product over `dim`; all dimensions by default. Bool and integers give int64.
-    fn prod / prod_with (input: Tensor, dim: Dims = (), keepdim: Bool = false; dtype: OptDType = None) -> Tensor {
-        run: super::prod(input, dim, *keepdim, *dtype),
+    fn prod / prod_with [out] (input: Tensor, dim: Dims = (), keepdim: Bool = false; dtype: OptDType = None) -> Tensor {
+        run: accumulated("prod", ReduceOp::Prod, input, dim, *keepdim, *dtype),
         grad: [reads inputs 0; outputs] |cx| Ok(smallvec![Some(prod_grad(cx)?)]),
         samples: reduction_samples,
     }
     /// Largest element over `dim`; ties share the gradient, NaN wins.
-    fn amax (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
+    fn amax [out] (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
         run: extremum("amax", ReduceOp::Max, input, dim, *keepdim),
         grad: [reads inputs 0; outputs 0] |cx| Ok(smallvec![Some(extremum_grad(cx)?)]),
         samples: reduction_samples_short,
     }
     /// Smallest element over `dim`; ties share the gradient, NaN wins.
-    fn amin (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
+    fn amin [out] (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
         run: extremum("amin", ReduceOp::Min, input, dim, *keepdim),
         grad: [reads inputs 0; outputs 0] |cx| Ok(smallvec![Some(extremum_grad(cx)?)]),
         samples: reduction_samples_short,
     }
     /// Largest element of all, as `amax` without dimensions; an error when there is none.
-    fn max_all as max (input: Tensor) -> Tensor {
+    fn max_all as max [out] (input: Tensor) -> Tensor {
         run: input.amax((), false).map_err(|e| e.in_op("max")),
         samples: whole_samples,
     }
     /// Smallest element of all, as `amin` without dimensions; an error when there is none.
-    fn min_all as min (input: Tensor) -> Tensor {
+    fn min_all as min [out] (input: Tensor) -> Tensor {
         run: input.amin((), false).map_err(|e| e.in_op("min")),
         samples: whole_samples,
     }
     /// Position of the first largest element along `dim` (of the flattened tensor without one); NaN wins.
-    fn argmax (input: Tensor, dim: OptInt = None, keepdim: Bool = false) -> Tensor {
+    fn argmax [out] (input: Tensor, dim: OptInt = None, keepdim: Bool = false) -> Tensor {
         run: position("argmax", ReduceOp::ArgMax, input, *dim, *keepdim),
         samples: position_samples,
     }
     /// Position of the first smallest element along `dim` (of the flattened tensor without one); NaN wins.
-    fn argmin (input: Tensor, dim: OptInt = None, keepdim: Bool = false) -> Tensor {
+    fn argmin [out] (input: Tensor, dim: OptInt = None, keepdim: Bool = false) -> Tensor {
         run: position("argmin", ReduceOp::ArgMin, input, *dim, *keepdim),
         samples: position_samples,
     }
     /// Whether all elements are true (not zero). `uint8` gives `uint8`, all else bool.
-    fn all (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
+    fn all [out] (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
         run: truth(ReduceOp::All, input, dim, *keepdim),
         samples: reduction_samples_short,
     }
     /// Whether any element is true (not zero). `uint8` gives `uint8`, all else bool.
-    fn any (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
+    fn any [out] (input: Tensor, dim: Dims = (), keepdim: Bool = false) -> Tensor {
         run: truth(ReduceOp::Any, input, dim, *keepdim),
         samples: reduction_samples_short,
     }
@@ -129,37 +129,46 @@ pub(crate) fn reduce(plan: &Plan<'_>, ins: &[&Tensor]) -> Result<Tensor> {
 }
 
 /// The dimensions to reduce; an empty list means all, as in torch's sum, mean, amax ...
-pub(crate) fn axes(op: &'static str, x: &Tensor, dim: &Dims) -> Result<u64> {
+pub(crate) fn axes(op: &'static str, rank: usize, dim: &Dims) -> Result<u64> {
     match dim {
-        Dims::List(list) if list.is_empty() => Dims::All.mask(op, x.dim()),
-        other => other.mask(op, x.dim()),
+        Dims::List(list) if list.is_empty() => Dims::All.mask(op, rank),
+        other => other.mask(op, rank),
     }
 }
 
-fn sum(x: &Tensor, dim: &Dims, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+/// One reduction over whole elements, computed in the dtype of the result or of the operand,
+/// whichever the numbers are of.
+fn simple(
+    op: &'static str,
+    kind: ReduceOp,
+    x: &Tensor,
+    common: DType,
+    result: DType,
+    axes: u64,
+    keepdim: bool,
+) -> Result<Tensor> {
+    reduce(&Plan { op, kind, common, result, axes, keepdim, pre: None, post: None }, &[x])
+}
+
+/// A sum or product: in `dtype`, else in what sums of the operand's dtype are held in.
+fn accumulated(
+    op: &'static str,
+    kind: ReduceOp,
+    x: &Tensor,
+    dim: &Dims,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Tensor> {
     let result = dtype.unwrap_or(x.dtype().accumulated());
+    // Integers widen while they are summed; another dtype asked for counts before.
     let x = if dtype.is_some_and(|d| d != x.dtype()) { x.to_dtype(result)? } else { x.clone() };
-    let axes = axes("sum", &x, dim)?;
-    reduce(
-        &Plan {
-            op: "sum",
-            kind: ReduceOp::Sum,
-            common: result,
-            result,
-            axes,
-            keepdim,
-            pre: None,
-            post: None,
-        },
-        &[&x],
-    )
+    simple(op, kind, &x, result, result, axes(op, x.dim(), dim)?, keepdim)
 }
 
 fn truth(kind: ReduceOp, x: &Tensor, dim: &Dims, keepdim: bool) -> Result<Tensor> {
     let op = if kind == ReduceOp::All { "all" } else { "any" };
     let result = if x.dtype() == DType::U8 { DType::U8 } else { DType::Bool };
-    let axes = dim.mask(op, x.dim())?;
-    reduce(&Plan { op, kind, common: x.dtype(), result, axes, keepdim, pre: None, post: None }, &[x])
+    simple(op, kind, x, x.dtype(), result, dim.mask(op, x.dim())?, keepdim)
 }
 
 fn mean(x: &Tensor, dim: &Dims, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
@@ -171,7 +180,7 @@ fn mean(x: &Tensor, dim: &Dims, keepdim: bool, dtype: Option<DType>) -> Result<T
         "is not defined for {result}; give dtype: Some(DType::F32), or convert with to_dtype"
     );
     let x = if result == x.dtype() { x.clone() } else { x.to_dtype(result)? };
-    let axes = axes("mean", &x, dim)?;
+    let axes = axes("mean", x.dim(), dim)?;
     let count: usize =
         x.shape().iter().enumerate().filter(|(d, _)| axes >> d & 1 == 1).map(|(_, n)| *n).product();
     let post = Stage { program: &SCALE, params: &[Number::Float(count as f64)] };
@@ -194,31 +203,12 @@ fn mean(x: &Tensor, dim: &Dims, keepdim: bool, dtype: Option<DType>) -> Result<T
 static SCALE: LazyLock<Program> =
     LazyLock::new(|| exec::fixed(trace(&[Sort::Num], 1, |x| vec![x[0] / x[1]])));
 
-fn prod(x: &Tensor, dim: &Dims, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    let result = dtype.unwrap_or(x.dtype().accumulated());
-    let x = if result == x.dtype() { x.clone() } else { x.to_dtype(result)? };
-    let axes = axes("prod", &x, dim)?;
-    reduce(
-        &Plan {
-            op: "prod",
-            kind: ReduceOp::Prod,
-            common: result,
-            result,
-            axes,
-            keepdim,
-            pre: None,
-            post: None,
-        },
-        &[&x],
-    )
-}
-
 /// The product of all others, without dividing: right also where elements are zero.
 fn prod_grad(cx: &GradCx<'_>) -> Result<Tensor> {
     let (g, x) = (cx.grad(0)?, cx.input(0)?);
     let (dim, keepdim) = (cx.arg::<Dims>(1)?, *cx.arg::<bool>(2)?);
     let g = spread(&g.to_dtype(x.dtype())?, x.shape(), dim, keepdim)?;
-    let mask = axes("prod", &x, dim)?;
+    let mask = axes("prod", x.dim(), dim)?;
     // The reduced dimensions last and as one, then products of what lies before and after.
     let kept: Vec<i64> = (0..x.dim() as i64).filter(|d| mask >> d & 1 == 0).collect();
     let reduced: Vec<i64> = (0..x.dim() as i64).filter(|d| mask >> d & 1 == 1).collect();
@@ -240,17 +230,14 @@ fn prod_grad(cx: &GradCx<'_>) -> Result<Tensor> {
     let others = before.mul(&after)?.reshape(moved.shape())?;
     let mut inverse = vec![0i64; order.len()];
     order.iter().enumerate().for_each(|(at, d)| inverse[*d as usize] = at as i64);
-    others.permute(inverse.as_slice())?.mul(&g)
+    others.permute(inverse.as_slice())?.conj_physical()?.mul(&g)
 }
 
 /// Refuses an extremum over nothing.
 fn check_not_empty(op: &'static str, x: &Tensor, axes: u64) -> Result<()> {
     let empty = x.shape().iter().enumerate().any(|(d, n)| *n == 0 && axes >> d & 1 == 1);
-    let kind = if op.starts_with("arg") || axes != (1 << x.dim()) - 1 {
-        crate::Kind::Index
-    } else {
-        crate::Kind::Runtime
-    };
+    let whole = axes.count_ones() as usize == x.dim();
+    let kind = if op.starts_with("arg") || !whole { crate::Kind::Index } else { crate::Kind::Runtime };
     if empty {
         let text = format!("shape {:?} has no element to choose along the reduced dimensions", x.shape());
         return Err(crate::Error::new(kind, op, text));
@@ -260,12 +247,9 @@ fn check_not_empty(op: &'static str, x: &Tensor, axes: u64) -> Result<()> {
 }
 
 fn extremum(op: &'static str, kind: ReduceOp, x: &Tensor, dim: &Dims, keepdim: bool) -> Result<Tensor> {
-    let axes = axes(op, x, dim)?;
+    let axes = axes(op, x.dim(), dim)?;
     check_not_empty(op, x, axes)?;
-    reduce(
-        &Plan { op, kind, common: x.dtype(), result: x.dtype(), axes, keepdim, pre: None, post: None },
-        &[x],
-    )
+    simple(op, kind, x, x.dtype(), x.dtype(), axes, keepdim)
 }
 
 /// The gradient goes to every element that equals the extremum, in equal shares.
@@ -280,15 +264,9 @@ fn extremum_grad(cx: &GradCx<'_>) -> Result<Tensor> {
 
 fn position(op: &'static str, kind: ReduceOp, x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
     ensure!(x.dtype() != DType::Bool, NotImplemented, op, "is not defined for bool; convert with to_dtype");
-    let axes = match dim {
-        Some(d) => Dims::from(d).mask(op, x.dim())?,
-        None => Dims::All.mask(op, x.dim())?,
-    };
+    let axes = dim.map_or(Dims::All, Dims::from).mask(op, x.dim())?;
     check_not_empty(op, x, axes)?;
-    reduce(
-        &Plan { op, kind, common: x.dtype(), result: DType::I64, axes, keepdim, pre: None, post: None },
-        &[x],
-    )
+    simple(op, kind, x, x.dtype(), DType::I64, axes, keepdim)
 }
 
 fn position_samples() -> Vec<Sample> {
@@ -309,10 +287,7 @@ fn position_samples() -> Vec<Sample> {
 
 /// A reduced tensor stretched back over the reduced dimensions: the backward of a sum, as a view.
 pub(crate) fn spread(g: &Tensor, shape: &[usize], dim: &Dims, keepdim: bool) -> Result<Tensor> {
-    let mask = match dim {
-        Dims::List(list) if list.is_empty() => Dims::All.mask("sum", shape.len())?,
-        other => other.mask("sum", shape.len())?,
-    };
+    let mask = axes("sum", shape.len(), dim)?;
     let mut g = g.clone();
     if !keepdim {
         for d in (0..shape.len()).filter(|d| mask >> d & 1 == 1) {

@@ -10,7 +10,7 @@ use smallvec::smallvec;
 
 ops! { SCAN;
     /// Running sum along `dim`. Bool and integers sum to int64.
-    fn cumsum / cumsum_with, inplace cumsum_ (input: Tensor, dim: Int; dtype: OptDType = None) -> Tensor {
+    fn cumsum / cumsum_with, inplace cumsum_ [out] (input: Tensor, dim: Int; dtype: OptDType = None) -> Tensor {
         run: running("cumsum", ReduceOp::Sum, input, *dim, *dtype),
         grad: [reads inputs; outputs] |cx| {
             let dim = *cx.arg::<i64>(1)?;
@@ -20,13 +20,13 @@ ops! { SCAN;
         samples: scan_samples,
     }
     /// Running product along `dim`. Bool and integers give int64.
-    fn cumprod / cumprod_with, inplace cumprod_ (input: Tensor, dim: Int; dtype: OptDType = None) -> Tensor {
+    fn cumprod / cumprod_with, inplace cumprod_ [out] (input: Tensor, dim: Int; dtype: OptDType = None) -> Tensor {
         run: running("cumprod", ReduceOp::Prod, input, *dim, *dtype),
         grad: [reads inputs 0; outputs] |cx| Ok(smallvec![Some(cumprod_grad(cx)?)]),
         samples: scan_samples,
     }
     /// `exp(input) / sum(exp(input))` along `dim`, computed from the largest element down. Floats only.
-    fn softmax / softmax_with (input: Tensor, dim: Int; dtype: OptDType = None) -> Tensor {
+    fn softmax / softmax_with [out] (input: Tensor, dim: Int; dtype: OptDType = None) -> Tensor {
         run: normalized("softmax", input, *dim, *dtype, false),
         grad: [reads inputs; outputs 0] |cx| {
             let (g, y, dim) = (cx.grad(0)?, cx.output(0)?, *cx.arg::<i64>(1)?);
@@ -37,7 +37,7 @@ ops! { SCAN;
         samples: softmax_samples,
     }
     /// Logarithm of [`Tensor::softmax`], exact where that is tiny.
-    fn log_softmax / log_softmax_with (input: Tensor, dim: Int; dtype: OptDType = None) -> Tensor {
+    fn log_softmax / log_softmax_with [out] (input: Tensor, dim: Int; dtype: OptDType = None) -> Tensor {
         run: normalized("log_softmax", input, *dim, *dtype, true),
         grad: [reads inputs; outputs 0] |cx| {
             let (g, y, dim) = (cx.grad(0)?, cx.output(0)?, *cx.arg::<i64>(1)?);
@@ -68,9 +68,12 @@ fn cumprod_grad(cx: &GradCx<'_>) -> Result<Tensor> {
     if x.dim() == 0 || x.numel() == 0 {
         return Ok(g);
     }
+    // Complex gradients are conjugate: that of a product takes the other factors' conjugates.
+    let x = x.conj_physical()?;
     let g = g.to_dtype(x.dtype())?;
     let n = x.size(dim as isize)? as i64;
-    let zeros = x.detach()?.eq(0.0)?.any((), false)?.item()?.to_bool();
+    let known = x.device() != crate::Device::META;
+    let zeros = known && x.detach()?.eq(0.0)?.any((), false)?.item()?.to_bool();
     if !zeros && !crate::grad::is_grad_enabled() {
         let y = x.cumprod(dim)?;
         return g.mul(&y)?.flip(dim)?.cumsum(dim)?.flip(dim)?.div(&x);

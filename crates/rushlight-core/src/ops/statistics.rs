@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 ops! { STATISTICS;
     /// Variance over `dim`, divided by `n - correction`. Two passes: the mean, then squared distances from it.
-    fn var / var_with (input: Tensor, dim: Dims = (); correction: Float = 1.0, keepdim: Bool = false) -> Tensor {
+    fn var / var_with [out casts] (input: Tensor, dim: Dims = (); correction: Float = 1.0, keepdim: Bool = false) -> Tensor {
         run: super::var(input, dim, *correction, *keepdim),
         grad: [reads inputs 0; outputs] |cx| {
             let x = cx.input(0)?;
@@ -24,27 +24,27 @@ ops! { STATISTICS;
         samples: var_samples,
     }
     /// Standard deviation over `dim`: the root of [`Tensor::var`].
-    fn std / std_with (input: Tensor, dim: Dims = (); correction: Float = 1.0, keepdim: Bool = false) -> Tensor {
+    fn std / std_with [out casts] (input: Tensor, dim: Dims = (); correction: Float = 1.0, keepdim: Bool = false) -> Tensor {
         run: input.var_with(dim.clone(), *correction, *keepdim)?.sqrt(),
         samples: var_samples,
     }
     /// `p`-norm of the elements over `dim`; `p` may be infinite. The gradient at a zero 2-norm is 0.
-    fn norm (input: Tensor, p: Float = 2.0, dim: Dims = (), keepdim: Bool = false) -> Tensor {
+    fn norm [out] (input: Tensor, p: Float = 2.0, dim: Dims = (), keepdim: Bool = false) -> Tensor {
         run: super::norm(input, *p, dim, *keepdim),
         samples: norm_samples,
     }
     /// Logarithm of the sum of exponentials over `dim`; exact for large inputs, -inf where all are -inf.
-    fn logsumexp (input: Tensor, dim: Dims, keepdim: Bool = false) -> Tensor {
+    fn logsumexp [out casts] (input: Tensor, dim: Dims, keepdim: Bool = false) -> Tensor {
         run: super::logsumexp(input, dim, *keepdim),
         samples: logsumexp_samples,
     }
     /// Largest elements along `dim` and their positions; the gradient goes to the first.
-    fn max_dim as max (input: Tensor, dim: Int, keepdim: Bool = false) -> (Tensor, Tensor) {
+    fn max_dim as max [out] (input: Tensor, dim: Int, keepdim: Bool = false) -> (Tensor, Tensor) {
         run: choose(input, *dim, *keepdim, true),
         samples: choose_samples,
     }
     /// Smallest elements along `dim` and their positions; the gradient goes to the first.
-    fn min_dim as min (input: Tensor, dim: Int, keepdim: Bool = false) -> (Tensor, Tensor) {
+    fn min_dim as min [out] (input: Tensor, dim: Int, keepdim: Bool = false) -> (Tensor, Tensor) {
         run: choose(input, *dim, *keepdim, false),
         samples: choose_samples,
     }
@@ -61,7 +61,7 @@ static DIVIDE: LazyLock<Program> =
 
 /// How many elements make one result.
 fn count(x: &Tensor, dim: &Dims) -> Result<f64> {
-    let mask = axes("var", x, dim)?;
+    let mask = axes("var", x.dim(), dim)?;
     Ok(x.shape().iter().enumerate().filter(|(d, _)| mask >> d & 1 == 1).map(|(_, n)| *n as f64).product())
 }
 
@@ -80,7 +80,7 @@ fn var(x: &Tensor, dim: &Dims, correction: f64, keepdim: bool) -> Result<Tensor>
         kind: ReduceOp::Sum,
         common: x.dtype(),
         result: x.dtype(),
-        axes: axes("var", x, dim)?,
+        axes: axes("var", x.dim(), dim)?,
         keepdim,
         pre: Some(Stage { program: &SQUARED_DISTANCE, params: &[] }),
         post: Some(Stage { program: &DIVIDE, params: &[Number::Float((n - correction).max(0.0))] }),

@@ -4,13 +4,30 @@ use crate::init::{default_bound, uniform};
 use crate::{Module, Visitor};
 use rushlight_core::{Result, Size, Tensor, ensure};
 
+/// Zeros around the input of a convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Padding {
+    /// So many on each side.
+    Zeros(usize),
+    /// As many as give the result the input's sizes; needs a stride of 1.
+    Same,
+    /// None.
+    Valid,
+}
+
+impl From<usize> for Padding {
+    fn from(n: usize) -> Padding {
+        Padding::Zeros(n)
+    }
+}
+
 /// How a convolution moves over its input; the same along every dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct ConvOptions {
     /// Distance between windows.
     pub stride: usize,
     /// Zeros around the input.
-    pub padding: usize,
+    pub padding: Padding,
     /// Distance between the elements of a window.
     pub dilation: usize,
     /// Groups of channels that do not see each other.
@@ -21,7 +38,7 @@ pub struct ConvOptions {
 
 impl Default for ConvOptions {
     fn default() -> Self {
-        ConvOptions { stride: 1, padding: 0, dilation: 1, groups: 1, bias: true }
+        ConvOptions { stride: 1, padding: Padding::Valid, dilation: 1, groups: 1, bias: true }
     }
 }
 
@@ -46,7 +63,7 @@ fn parameters(
 }
 
 macro_rules! convolution {
-    ($name:ident, $method:ident, $kernel:ty, $shapes:literal) => {
+    ($name:ident, $method:ident, $padded:ident, $kernel:ty, $shapes:literal) => {
         #[doc = $shapes]
         pub struct $name {
             /// [out, in / groups, *kernel].
@@ -76,14 +93,13 @@ macro_rules! convolution {
         impl Module for $name {
             fn forward(&self, input: &Tensor) -> Result<Tensor> {
                 let o = self.options;
-                input.$method(
-                    &self.weight,
-                    self.bias.as_ref(),
-                    o.stride,
-                    o.padding,
-                    o.dilation,
-                    o.groups as i64,
-                )
+                let (weight, bias, groups) = (&self.weight, self.bias.as_ref(), o.groups as i64);
+                let zeros = |n: usize| input.$method(weight, bias, o.stride, n, o.dilation, groups);
+                match o.padding {
+                    Padding::Zeros(n) => zeros(n),
+                    Padding::Valid => zeros(0),
+                    Padding::Same => input.$padded(weight, bias, o.stride, "same", o.dilation, groups),
+                }
             }
             fn visit(&self, v: &mut dyn Visitor) {
                 v.parameter("weight", &self.weight);
@@ -98,12 +114,14 @@ macro_rules! convolution {
 convolution!(
     Conv1d,
     conv1d,
+    conv1d_padded,
     [usize; 1],
     "Convolution over one spatial dimension: [N, in, L] to [N, out, L']."
 );
 convolution!(
     Conv2d,
     conv2d,
+    conv2d_padded,
     [usize; 2],
     "Convolution over two spatial dimensions: [N, in, H, W] to [N, out, H', W']."
 );

@@ -10,7 +10,7 @@ mod norm;
 mod shape;
 
 pub use activation::{Gelu, Relu, Sigmoid, Silu, Tanh};
-pub use conv::{Conv1d, Conv2d, ConvOptions};
+pub use conv::{Conv1d, Conv2d, ConvOptions, Padding};
 pub use dropout::Dropout;
 pub use embedding::Embedding;
 pub use linear::Linear;

@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use rushlight::nn::{
     Adam, Conv2d, ConvOptions, CosineAnnealingLR, Dropout, Flatten, Linear, MaxPool2d, Module, Optimizer,
-    Relu, Sequential, Visitor,
+    Padding, Relu, Sequential, Visitor,
 };
 use rushlight::{DType, Generator, Result, Tensor, io, no_grad};
 use std::path::Path;
@@ -51,7 +51,7 @@ pub struct Reader(Sequential);
 impl Reader {
     /// At random first weights.
     pub fn new() -> Result<Reader> {
-        let same = ConvOptions { padding: 1, ..ConvOptions::default() };
+        let same = ConvOptions { padding: Padding::Same, ..ConvOptions::default() };
         Ok(Reader(
             Sequential::new()
                 .named("strokes", Conv2d::new(1, 16, [3, 3], same)?)

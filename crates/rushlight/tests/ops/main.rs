@@ -1,5 +1,6 @@
 //! Rules of single families of ops, with torch's values.
 
+mod complex;
 mod create;
 mod graph;
 

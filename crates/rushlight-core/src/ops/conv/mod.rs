@@ -10,6 +10,7 @@ use crate::op::Size;
 use crate::{Layout, Number, Result, Shape, Strides, Tensor, ensure};
 use smallvec::{SmallVec, smallvec};
 
+mod padded;
 mod samples;
 use samples::*;
 
@@ -18,7 +19,7 @@ ops! { CONV;
     /// transposed one [C, O/groups, *kernel]. Lists have one number per spatial dimension.
     fn convolution (input: Tensor, weight: Tensor, bias: OptTensor, stride: Size, padding: Size, dilation: Size,
                     transposed: Bool, output_padding: Size, groups: Int) -> Tensor {
-        run: forward(input, weight, bias.as_ref(), &Geometry::new("convolution", weight, stride, padding, dilation, *groups)?, transposed.then_some(output_padding)),
+        run: forward(input, weight, bias.as_ref(), &Geometry::of("convolution", weight.shape(), stride, padding, dilation, *groups)?, transposed.then_some(output_padding)),
         grad: [reads inputs 0 1; outputs; cross] |cx| backward(cx),
         samples: convolution_samples,
     }
@@ -37,6 +38,18 @@ ops! { CONV;
     fn conv2d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Size = 0, dilation: Size = 1, groups: Int = 1) -> Tensor {
         run: batched(2, input, |x| x.convolution(weight, bias.as_ref(), stride.clone(), padding.clone(), dilation.clone(), false, 0, *groups)),
         samples: conv2d_samples,
+    }
+    /// As `conv1d`, with the padding by name: "valid" for none, "same" for a result of the input's
+    /// sizes (where it is odd, one more zero behind); that needs a stride of 1.
+    fn conv1d_padded as conv1d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Text = "valid", dilation: Size = 1, groups: Int = 1) -> Tensor {
+        run: batched(1, input, |x| padded::convolve("conv1d", x, weight, bias.as_ref(), stride, padding, dilation, *groups)),
+        samples: padded::conv1d_samples,
+    }
+    /// As `conv2d`, with the padding by name: "valid" for none, "same" for a result of the input's
+    /// sizes (where it is odd, one more zero behind); that needs a stride of 1.
+    fn conv2d_padded as conv2d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Text = "valid", dilation: Size = 1, groups: Int = 1) -> Tensor {
+        run: batched(2, input, |x| padded::convolve("conv2d", x, weight, bias.as_ref(), stride, padding, dilation, *groups)),
+        samples: padded::conv2d_samples,
     }
     /// Transposed convolution over one spatial dimension: `weight` [C, O/groups, K].
     fn conv_transpose1d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Size = 0, output_padding: Size = 0, groups: Int = 1, dilation: Size = 1) -> Tensor {
@@ -81,6 +94,9 @@ pub(crate) fn spread(
     Ok((0..n).map(|i| list.0[if list.0.len() == 1 { 0 } else { i }] as usize).collect())
 }
 
+/// Sizes beyond this could overflow when a padding or a stride is added.
+const FAR: usize = 1 << 60;
+
 struct Geometry {
     kernel: SmallVec<[usize; 3]>,
     stride: SmallVec<[usize; 3]>,
@@ -90,23 +106,6 @@ struct Geometry {
 }
 
 impl Geometry {
-    fn new(
-        op: &'static str,
-        weight: &Tensor,
-        stride: &Size,
-        padding: &Size,
-        dilation: &Size,
-        groups: i64,
-    ) -> Result<Geometry> {
-        ensure!(
-            weight.dim() >= 3,
-            Runtime,
-            op,
-            "the weight has shape {:?}; it needs spatial dimensions",
-            weight.shape()
-        );
-        Geometry::of(op, weight.shape(), stride, padding, dilation, groups)
-    }
     fn of(
         op: &'static str,
         weight: &[usize],
@@ -131,10 +130,19 @@ impl Geometry {
             weight[0]
         );
         ensure!(kernel.iter().all(|k| *k > 0), Runtime, op, "the kernel {kernel:?} has no elements");
+        let dilation = spread(op, "dilation", dilation, n, 1)?;
+        // The reach and all that is added to it must be a number.
+        let reach = |(k, d): (&usize, &usize)| (k - 1).checked_mul(*d).is_some_and(|r| r < FAR);
+        ensure!(
+            kernel.iter().zip(&dilation).all(reach),
+            Runtime,
+            op,
+            "the kernel {kernel:?} with dilation {dilation:?} reaches too far"
+        );
         Ok(Geometry {
             stride: spread(op, "stride", stride, n, 1)?,
             padding: spread(op, "padding", padding, n, 0)?,
-            dilation: spread(op, "dilation", dilation, n, 1)?,
+            dilation,
             kernel,
             groups: groups as usize,
         })
@@ -147,7 +155,7 @@ impl Geometry {
     fn output(&self, input: &[usize]) -> Result<SmallVec<[usize; 3]>> {
         (0..self.kernel.len())
             .map(|d| {
-                let padded = input[d] + 2 * self.padding[d];
+                let padded = input[d].saturating_add(2 * self.padding[d]);
                 ensure!(
                     padded >= self.reach(d),
                     Runtime, "convolution", "an input of spatial sizes {input:?}, padded by {:?}, is smaller than the kernel {:?} with dilation {:?}", self.padding, self.kernel, self.dilation
@@ -164,7 +172,7 @@ impl Geometry {
         let shape: Shape = x.shape()[..2]
             .iter()
             .copied()
-            .chain((0..self.kernel.len()).map(|d| x.shape()[d + 2] + 2 * self.padding[d]))
+            .chain((0..self.kernel.len()).map(|d| x.shape()[d + 2].saturating_add(2 * self.padding[d])))
             .collect();
         let wide = Tensor::alloc(Layout::contiguous(shape)?, x.dtype(), x.device())?;
         exec::fill(&wide, Number::Int(0))?;
@@ -293,7 +301,17 @@ fn transpose(x: &Tensor, weight: &Tensor, geometry: &Geometry, extra: &Size) -> 
             geometry.stride,
             geometry.dilation
         );
-        let whole = (x.shape()[d + 2].max(1) - 1) * geometry.stride[d] + geometry.reach(d) + extra[d];
+        let steps = (x.shape()[d + 2].max(1) - 1).checked_mul(geometry.stride[d]).filter(|s| *s < FAR);
+        let Some(steps) = steps else {
+            crate::bail!(
+                Runtime,
+                "convolution",
+                "an input of shape {:?} with stride {:?} gives a result that is too large",
+                x.shape(),
+                geometry.stride
+            )
+        };
+        let whole = steps + geometry.reach(d) + extra[d];
         ensure!(
             whole > 2 * geometry.padding[d],
             Runtime,
@@ -368,8 +386,9 @@ fn backward(cx: &GradCx<'_>) -> Result<Grads> {
     let (stride, padding, dilation, groups) = (size(3)?, size(4)?, size(5)?, *cx.arg::<i64>(8)?);
     let transposed = *cx.arg::<bool>(6)?;
     let mut grads: Grads = smallvec![None, None, None];
+    // Complex gradients are conjugate: each map's adjoint takes the other operand's conjugate.
     if cx.needs(0) {
-        let weight = cx.input(1)?;
+        let weight = cx.input(1)?.conj_physical()?;
         grads[0] = Some(if transposed {
             g.convolution(&weight, None, stride.clone(), padding.clone(), dilation.clone(), false, 0, groups)?
         } else {
@@ -392,7 +411,7 @@ fn backward(cx: &GradCx<'_>) -> Result<Grads> {
         });
     }
     if cx.needs(1) {
-        let x = cx.input(0)?;
+        let x = cx.input(0)?.conj_physical()?;
         let shape = cx.info(1)?.shape;
         let (x, g) = if transposed { (&g, &x) } else { (&x, &g) };
         grads[1] = Some(x.convolution_weight(g, &shape, stride, padding, dilation, groups)?);
@@ -425,7 +444,7 @@ fn weight_backward(cx: &GradCx<'_>) -> Result<Grads> {
     let (stride, padding, dilation, groups) = (size(3)?, size(4)?, size(5)?, *cx.arg::<i64>(6)?);
     let mut grads: Grads = smallvec![None, None];
     if cx.needs(0) {
-        let g = cx.input(1)?;
+        let g = cx.input(1)?.conj_physical()?;
         let extra =
             left_over(&cx.info(0)?.shape[2..], &g.shape()[2..], w.shape(), [&stride, &padding, &dilation])?;
         grads[0] = Some(g.convolution(
@@ -440,7 +459,8 @@ fn weight_backward(cx: &GradCx<'_>) -> Result<Grads> {
         )?);
     }
     if cx.needs(1) {
-        grads[1] = Some(cx.input(0)?.convolution(&w, None, stride, padding, dilation, false, 0, groups)?);
+        let x = cx.input(0)?.conj_physical()?;
+        grads[1] = Some(x.convolution(&w, None, stride, padding, dilation, false, 0, groups)?);
     }
     Ok(grads)
 }

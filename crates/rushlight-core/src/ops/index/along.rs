@@ -11,7 +11,7 @@ use smallvec::smallvec;
 
 ops! { ALONG;
     /// The places `index` (a vector of int64 or int32, none negative) of dimension `dim`, in its order.
-    fn index_select (input: Tensor, dim: Int, index: Tensor) -> Tensor {
+    fn index_select [out] (input: Tensor, dim: Int, index: Tensor) -> Tensor {
         run: super::index_select(input, *dim, index),
         grad: [reads inputs 2; outputs] |cx| {
             let g = cx.info(0)?.zeros()?.index_add_(*cx.arg::<i64>(1)?, &cx.input(2)?, &cx.grad(0)?)?;
@@ -30,8 +30,8 @@ ops! { ALONG;
         samples: add_samples,
     }
     /// As `index_add_`, on a copy.
-    fn index_add / index_add_with (input: Tensor, dim: Int, index: Tensor, source: Tensor; alpha: Number = 1) -> Tensor {
-        run: input.pack()?.index_add_with_(*dim, index, source, *alpha),
+    fn index_add / index_add_with [out] (input: Tensor, dim: Int, index: Tensor, source: Tensor; alpha: Number = 1) -> Tensor {
+        run: input.writable()?.index_add_with_(*dim, index, source, *alpha),
         samples: add_samples,
     }
     /// Writes place k of `source` to place `index[k]` of dimension `dim`.
@@ -45,8 +45,8 @@ ops! { ALONG;
         samples: copy_samples,
     }
     /// As `index_copy_`, on a copy.
-    fn index_copy (input: Tensor, dim: Int, index: Tensor, source: Tensor) -> Tensor {
-        run: input.pack()?.index_copy_(*dim, index, source),
+    fn index_copy [out] (input: Tensor, dim: Int, index: Tensor, source: Tensor) -> Tensor {
+        run: input.writable()?.index_copy_(*dim, index, source),
         samples: copy_samples,
     }
     /// Writes one value to the places `index` of dimension `dim`; negative ones count from the end.

@@ -11,7 +11,7 @@ use smallvec::smallvec;
 ops! { FLAT;
     /// Elements at row-major positions `index` (int64; negative ones count from the end), shaped
     /// like it.
-    fn take (input: Tensor, index: Tensor) -> Tensor {
+    fn take [out] (input: Tensor, index: Tensor) -> Tensor {
         run: super::take(input, index),
         grad: [reads inputs 1; outputs] |cx| {
             let g = cx.info(0)?.zeros()?.put_(&cx.input(1)?, &cx.grad(0)?, true)?;

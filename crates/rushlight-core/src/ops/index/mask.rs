@@ -27,7 +27,7 @@ ops! { MASK;
         samples: fill_samples,
     }
     /// The elements where `mask` is true, as a vector; both broadcast.
-    fn masked_select (input: Tensor, mask: Tensor) -> Tensor {
+    fn masked_select [out] (input: Tensor, mask: Tensor) -> Tensor {
         run: super::masked_select(input, mask),
         samples: select_samples,
     }
@@ -42,7 +42,7 @@ ops! { MASK;
         samples: scatter_samples,
     }
     /// Positions of the elements that are not zero: int64, one row each, one column a dimension.
-    fn nonzero (input: Tensor) -> Tensor {
+    fn nonzero [out] (input: Tensor) -> Tensor {
         run: super::nonzero(input),
         samples: plain_samples,
     }
@@ -114,7 +114,7 @@ fn widened(op: &'static str, x: &Tensor, mask: &Tensor) -> Result<Tensor> {
 
 /// A row-major copy of the tensor in its joint shape with the mask.
 fn copied(op: &'static str, x: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    widened(op, x, mask)?.pack()
+    widened(op, x, mask)?.writable()
 }
 
 /// Both with one shape, of at least one dimension.

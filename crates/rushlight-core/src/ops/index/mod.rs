@@ -5,6 +5,7 @@
 //! - `advanced`: the tensors of an index together: `index`, `index_put_`;
 //! - `along`: positions along one dimension, shared by all others: `index_select`, `index_add_` ..;
 //! - `pick`: positions along one dimension, element by element: `gather`, `scatter_` ..;
+//! - `combine`: as `pick` and `along`, with values that meet combined: `scatter_reduce` ..;
 //! - `flat`: positions in the flattened tensor: `take`, `put_`;
 //! - `mask`: bool masks, and `nonzero`.
 //!
@@ -13,6 +14,7 @@
 pub mod advanced;
 pub mod along;
 mod arg;
+pub mod combine;
 pub mod flat;
 mod item;
 pub mod mask;

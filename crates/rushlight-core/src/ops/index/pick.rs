@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 ops! { PICK;
     /// `out[i][j][k] = input[index[i][j][k]][j][k]` for `dim` 0, and so on. `index` (int64 or int32,
     /// none negative) has the result's shape, and is no larger than the tensor in other dimensions.
-    fn gather (input: Tensor, dim: Int, index: Tensor) -> Tensor {
+    fn gather [out] (input: Tensor, dim: Int, index: Tensor) -> Tensor {
         run: super::gather(input, *dim, index),
         grad: [reads inputs 2; outputs] |cx| {
             let index = cx.input(2)?;
@@ -24,7 +24,7 @@ ops! { PICK;
     }
     /// As `gather`, with index and tensor broadcast in the other dimensions; without `dim` over the
     /// flattened tensor.
-    fn take_along_dim (input: Tensor, indices: Tensor, dim: OptInt = None) -> Tensor {
+    fn take_along_dim [out] (input: Tensor, indices: Tensor, dim: OptInt = None) -> Tensor {
         run: super::take_along_dim(input, indices, *dim),
         samples: along_samples,
     }
@@ -45,13 +45,13 @@ ops! { PICK;
         samples: scatter_samples,
     }
     /// As `scatter_`, on a copy.
-    fn scatter / scatter_with (input: Tensor, dim: Int, index: Tensor, src: Operand; reduce: Text = "none") -> Tensor {
-        run: input.pack()?.scatter_with_(*dim, index, src.clone(), reduce),
+    fn scatter / scatter_with [out] (input: Tensor, dim: Int, index: Tensor, src: Operand; reduce: Text = "none") -> Tensor {
+        run: input.writable()?.scatter_with_(*dim, index, src.clone(), reduce),
         samples: scatter_samples,
     }
     /// As `scatter_`, adding; several values for one place all count.
     fn scatter_add_ (input: Tensor, dim: Int, index: Tensor, src: Tensor) -> Tensor {
-        mutates: place("scatter_add_", ScatterOp::Add, input, *dim, index, src),
+        mutates: place(rules("scatter_add_"), ScatterOp::Add, input, *dim, index, src),
         grad: [reads inputs 2; outputs] |cx| {
             let g = cx.grad(0)?;
             let part = if cx.needs(2) { Some(spread(&g.gather(*cx.arg::<i64>(1)?, &cx.input(2)?)?, &cx.info(3)?.shape)?) } else { None };
@@ -60,13 +60,13 @@ ops! { PICK;
         samples: scatter_add_samples,
     }
     /// As `scatter_add_`, on a copy.
-    fn scatter_add (input: Tensor, dim: Int, index: Tensor, src: Tensor) -> Tensor {
-        run: input.pack()?.scatter_add_(*dim, index, src),
+    fn scatter_add [out] (input: Tensor, dim: Int, index: Tensor, src: Tensor) -> Tensor {
+        run: input.writable()?.scatter_add_(*dim, index, src),
         samples: scatter_add_samples,
     }
 }
 
-fn rules(op: &'static str) -> Rules {
+pub(super) fn rules(op: &'static str) -> Rules {
     Rules { op, kind: Kind::Runtime, wrap: false }
 }
 
@@ -140,14 +140,15 @@ fn take_along_dim(x: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result<Tens
     x.expand(wide)?.gather(dim, &indices.expand(at)?)
 }
 
-fn place(
-    op: &'static str,
+pub(super) fn place(
+    rules: Rules,
     how: ScatterOp,
     x: &Tensor,
     dim: i64,
     index: &Tensor,
     src: &Tensor,
 ) -> Result<Tensor> {
+    let op = rules.op;
     same_dtype(op, x, src)?;
     let d = dim_index(op, dim as isize, x.dim())?;
     exec::common_device(op, [x, index, src])?;
@@ -167,7 +168,7 @@ fn place(
         src.shape()
     );
     let from = Layout::new(at.shape(), values.strides(), values.offset())?;
-    write(rules(op), how, x, still(&own, at.shape(), d)?, &[axis(&own, at, index, d)], src, &from)?;
+    write(rules, how, x, still(&own, at.shape(), d)?, &[axis(&own, at, index, d)], src, &from)?;
     Ok(x.clone())
 }
 
@@ -179,17 +180,17 @@ fn scatter(x: &Tensor, dim: i64, index: &Tensor, src: &Operand, reduce: &str) ->
         _ => bail!(Runtime, "scatter_", "reduce is \"add\" or \"multiply\", not {reduce:?}"),
     };
     match src {
-        Operand::Tensor(t) => place("scatter_", how, x, dim, index, t),
+        Operand::Tensor(t) => place(rules("scatter_"), how, x, dim, index, t),
         Operand::Number(n) => {
             let value = Tensor::scalar_of(*n, x.dtype(), x.device())?;
             let wide = value.expand(index.shape())?;
-            place("scatter_", how, x, dim, index, &wide)
+            place(rules("scatter_"), how, x, dim, index, &wide)
         }
     }
 }
 
 /// `g`, with zeros added behind in each dimension up to `shape`.
-fn spread(g: &Tensor, shape: &[usize]) -> Result<Tensor> {
+pub(super) fn spread(g: &Tensor, shape: &[usize]) -> Result<Tensor> {
     if g.shape() == shape {
         return Ok(g.clone());
     }
@@ -202,9 +203,9 @@ fn spread(g: &Tensor, shape: &[usize]) -> Result<Tensor> {
 }
 
 /// Shape, dim, and the index with its shape.
-type Case = (&'static [usize], i64, &'static [usize], Vec<i64>);
+pub(super) type Case = (&'static [usize], i64, &'static [usize], Vec<i64>);
 
-fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     vec![
         (&[3, 4], 0, &[2, 4], vec![2, 0, 1, 0, 0, 1, 2, 2]),
         (&[3, 4], -1, &[2, 2], vec![3, 0, 1, 2]),

@@ -2,6 +2,7 @@
 //!
 //! - `basic`: the same elements under other dimensions;
 //! - `part`: some of the elements;
+//! - `place`: a copy with one of its views replaced;
 //! - `split`: many views at once;
 //! - `recast`: the same bytes as another dtype, complex parts;
 //! - `shape`: what is made of those, with a copy where strides leave no other way;
@@ -10,6 +11,7 @@
 pub mod basic;
 mod inplace;
 pub mod part;
+pub mod place;
 pub mod recast;
 pub mod shape;
 pub mod split;

@@ -1,10 +1,13 @@
 //! The same bytes as another dtype; complex numbers as pairs and back.
 
 use super::plain_samples;
+use crate::exec;
 use crate::grad::{Origin, view::attach};
 use crate::op::{Sample, Value};
+use crate::program::{Program, Sort, trace};
 use crate::{DType, Result, Tensor, ensure};
 use smallvec::smallvec;
+use std::sync::LazyLock;
 
 ops! { RECAST;
     /// The bytes read as `dtype`. A larger or smaller element scales the last dimension, whose
@@ -24,6 +27,22 @@ ops! { RECAST;
         run: super::view_as_complex(input),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.view_as_real()?)]),
         samples: pair_samples,
+    }
+    /// The complex conjugate, a copy; a real tensor is its own.
+    fn conj_physical [out] (input: Tensor) -> Tensor {
+        run: if input.dtype().is_complex() { input.conjugate() } else { Ok(input.clone()) },
+        samples: complex_samples,
+    }
+    /// The complex conjugate; a real tensor is its own. A copy, as no tensor here is lazily conjugate.
+    fn conj (input: Tensor) -> Tensor {
+        run: input.conj_physical(),
+        samples: complex_samples,
+    }
+    /// A complex tensor with the sign of every imaginary part turned.
+    fn conjugate as internal (input: Tensor) -> Tensor {
+        run: super::conjugate(input),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.conj_physical()?)]),
+        samples: complex_samples,
     }
     /// The real part, a view; a real tensor is its own.
     fn real (input: Tensor) -> Tensor {
@@ -66,6 +85,27 @@ fn view_as_complex(x: &Tensor) -> Result<Tensor> {
         "pairs must be float32 or float64, not {dtype}"
     );
     Ok(attach(x, x.layout().view_as_complex()?, dtype.complex(), Origin::Recast("view_as_complex")))
+}
+
+static MINUS: LazyLock<Program> = LazyLock::new(|| exec::fixed(trace(&[Sort::Num], 0, |x| vec![-x[0]])));
+
+fn conjugate(x: &Tensor) -> Result<Tensor> {
+    ensure!(
+        x.dtype().is_complex(),
+        Runtime,
+        "conj",
+        "only complex numbers have a conjugate; this tensor holds {}",
+        x.dtype()
+    );
+    let out = Tensor::alloc(x.like_layout()?, x.dtype(), x.device())?;
+    let part = |t: &Tensor, k: isize| -> Result<Tensor> {
+        let layout = t.layout().view_as_real()?.select(-1, k)?;
+        Ok(Tensor::assemble(t.storage().clone(), layout, t.dtype().real(), None, None))
+    };
+    exec::copy(&part(&out, 0)?, &part(x, 0)?)?;
+    let (from, to) = (part(x, 1)?, part(&out, 1)?);
+    exec::map("conj", &MINUS, &[], from.dtype().ctype(), &[&to], &[&from])?;
+    Ok(out)
 }
 
 fn imag(x: &Tensor) -> Result<Tensor> {

@@ -49,6 +49,21 @@ ops! { SPLIT;
         run: narrows("tensor_split", input, *dim, |n| tensor_split_at_ranges(n, &indices.0)),
         samples: at_samples,
     }
+    /// As `split`; its pieces may be written in place in a graph.
+    fn unsafe_split (input: Tensor, split_size: Int, dim: Int = 0) -> Vec<Tensor> {
+        run: narrows("unsafe_split", input, *dim, |n| split_ranges(n, *split_size as isize)),
+        samples: split_samples,
+    }
+    /// As `split_with_sizes`; its pieces may be written in place in a graph.
+    fn unsafe_split_with_sizes (input: Tensor, split_sizes: Size, dim: Int = 0) -> Vec<Tensor> {
+        run: narrows("unsafe_split_with_sizes", input, *dim, |n| split_with_sizes_ranges(n, &split_sizes.0)),
+        samples: sizes_samples,
+    }
+    /// As `chunk`; its pieces may be written in place in a graph.
+    fn unsafe_chunk (input: Tensor, chunks: Int, dim: Int = 0) -> Vec<Tensor> {
+        run: narrows("unsafe_chunk", input, *dim, |n| chunk_ranges(n, *chunks as isize)),
+        samples: split_samples,
+    }
     /// `sections` equal pieces side by side: along dimension 1, or 0 of a vector.
     fn hsplit (input: Tensor, sections: Int) -> Vec<Tensor> {
         run: evenly("hsplit", input, 1, horizontal(input), *sections),
@@ -56,8 +71,8 @@ ops! { SPLIT;
     }
     /// The pieces side by side between these places.
     fn hsplit_at as hsplit (input: Tensor, indices: Size) -> Vec<Tensor> {
-        run: at_least("hsplit", input, 1).and_then(|()| input.tensor_split_at(indices.clone(), horizontal(input))),
-        samples: hsplit_at_samples,
+        run: between("hsplit", input, 1, horizontal(input), indices),
+        samples: between_samples,
     }
     /// `sections` equal pieces along dimension 0 of a tensor of two or more.
     fn vsplit (input: Tensor, sections: Int) -> Vec<Tensor> {
@@ -66,8 +81,8 @@ ops! { SPLIT;
     }
     /// The pieces of dimension 0 between these places.
     fn vsplit_at as vsplit (input: Tensor, indices: Size) -> Vec<Tensor> {
-        run: at_least("vsplit", input, 2).and_then(|()| input.tensor_split_at(indices.clone(), 0)),
-        samples: hsplit_at_samples,
+        run: between("vsplit", input, 2, 0, indices),
+        samples: between_samples,
     }
     /// `sections` equal pieces along dimension 2 of a tensor of three or more.
     fn dsplit (input: Tensor, sections: Int) -> Vec<Tensor> {
@@ -76,8 +91,8 @@ ops! { SPLIT;
     }
     /// The pieces of dimension 2 between these places.
     fn dsplit_at as dsplit (input: Tensor, indices: Size) -> Vec<Tensor> {
-        run: at_least("dsplit", input, 3).and_then(|()| input.tensor_split_at(indices.clone(), 2)),
-        samples: dsplit_at_samples,
+        run: between("dsplit", input, 3, 2, indices),
+        samples: between_samples,
     }
 }
 
@@ -123,6 +138,11 @@ fn narrows(
 fn at_least(op: &'static str, x: &Tensor, rank: usize) -> Result<()> {
     ensure!(x.dim() >= rank, Runtime, op, "shape {:?} has fewer than {rank} dimensions", x.shape());
     Ok(())
+}
+
+fn between(op: &'static str, x: &Tensor, rank: usize, dim: i64, places: &Size) -> Result<Vec<Tensor>> {
+    at_least(op, x, rank)?;
+    x.tensor_split_at(places.clone(), dim)
 }
 
 fn horizontal(x: &Tensor) -> i64 {
@@ -195,9 +215,7 @@ fn vsplit_samples() -> Vec<Sample> {
 fn dsplit_samples() -> Vec<Sample> {
     sections(&[(&[1, 2, 4], 2), (&[2, 1, 6], 3)])
 }
-fn hsplit_at_samples() -> Vec<Sample> {
-    [(&[4, 5][..], [1, 3])].into_iter().filter_map(|(s, n)| one(s, [Value::Size(n.into())])).collect()
-}
-fn dsplit_at_samples() -> Vec<Sample> {
-    [(&[1, 2, 5][..], [1, 3])].into_iter().filter_map(|(s, n)| one(s, [Value::Size(n.into())])).collect()
+/// A tensor with room for the places 1 and 3 in every dimension.
+fn between_samples() -> Vec<Sample> {
+    one(&[4, 5, 4], [Value::Size([1, 3].into())]).into_iter().collect()
 }
