@@ -154,6 +154,12 @@ fn fitted(op: &'static str, out: &Tensor, layout: &Layout) -> Result<Tensor> {
     if out.shape() == layout.shape() {
         return Ok(out.clone());
     }
+    ensure!(
+        !out.requires_grad(),
+        Runtime,
+        op,
+        "out= requires grad and has another shape; it cannot be resized"
+    );
     let place = layout.clone().with_offset(out.storage_offset())?;
     out.with_layout(place).map_err(|e| e.in_op(op))
 }

@@ -1,8 +1,12 @@
 //! Rules of single families of ops, with torch's values.
 
+mod combine;
 mod complex;
 mod create;
 mod graph;
+mod out;
+mod padding;
+mod products;
 
 use rushlight::{DType, Kind, Result, Tensor};
 
