@@ -8,6 +8,7 @@ use rushlight::{DType, Device, Result, Tensor, ops};
 const FAMILIES: &[&[&OpDef]] = &[
     ops::view::basic::BASIC,
     ops::view::part::PART,
+    ops::view::place::PLACE,
     ops::view::recast::RECAST,
     ops::view::shape::SHAPE,
     ops::view::split::SPLIT,
@@ -16,6 +17,7 @@ const FAMILIES: &[&[&OpDef]] = &[
     ops::pad::PAD,
     ops::index::advanced::ADVANCED,
     ops::index::along::ALONG,
+    ops::index::combine::COMBINE,
     ops::index::flat::FLAT,
     ops::index::mask::MASK,
     ops::index::pick::PICK,
