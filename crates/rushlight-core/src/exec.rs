@@ -44,6 +44,23 @@ pub(crate) fn common_device<'a>(
     Ok(device.unwrap_or(Device::CPU))
 }
 
+/// The last check before a backend, which would read any other memory as its own.
+fn one_device<'a>(
+    op: &'static str,
+    device: Device,
+    storages: impl IntoIterator<Item = &'a Storage>,
+) -> Result<()> {
+    match storages.into_iter().find(|s| s.device() != device) {
+        Some(s) => bail!(
+            Runtime,
+            op,
+            "tensors are on different devices, {device} and {}; move one with to_device",
+            s.device()
+        ),
+        None => Ok(()),
+    }
+}
+
 /// Runs a program: operands are broadcast to the outputs' shape. Outputs must have one shape.
 pub(crate) fn map(
     op: &'static str,
@@ -58,6 +75,7 @@ pub(crate) fn map(
     if device == Device::META || first.numel() == 0 {
         return Ok(());
     }
+    one_device(op, device, ins.iter().map(|t| t.storage()))?;
     let shape = first.shape();
     let mut wide: SmallVec<[Layout; 3]> = SmallVec::new();
     for t in ins.iter().filter(|t| t.shape() != shape) {
@@ -87,6 +105,7 @@ pub(crate) fn call(
     if first.device() == Device::META {
         return Ok(());
     }
+    one_device(op, first.device(), ins.iter().map(|p| p.storage))?;
     let backend = backend(first.device())?;
     let targets: SmallVec<[Place<'_>; 2]> = outs.iter().map(|t| t.place()).collect();
     with_plan(op, &targets, ins, |outs, ins| f(backend, outs, ins))

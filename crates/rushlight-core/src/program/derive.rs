@@ -216,7 +216,7 @@ fn opcode_grad(op: Opcode, [a, b, c]: [Scalar; 3], y: Scalar, g: Scalar) -> [Opt
             let da = b.eq(0.0).select(0.0, g * b * a.pow(b - 1.0));
             // 0 to a power that gives a finite number does not depend on the power; complex exponents
             // have no order to ask for.
-            let db = (a.eq(0.0) & (y - y).eq(0.0)).select(0.0, g * y * a.log());
+            let db = (a.eq(0.0) & (y * 0.0).eq(0.0)).select(0.0, g * y * a.log());
             two(da, db)
         }
         Atan2 => {

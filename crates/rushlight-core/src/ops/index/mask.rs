@@ -97,6 +97,14 @@ fn masked_fill_(x: &Tensor, mask: &Tensor, value: &Operand) -> Result<Tensor> {
         "a complex value does not fit a tensor of {}",
         x.dtype()
     );
+    // A mask of one value may come from elsewhere, as any 0-d operand.
+    let moved;
+    let mask = if mask.dim() == 0 && mask.device() != x.device() {
+        moved = mask.detach()?.to_device(x.device())?;
+        &moved
+    } else {
+        mask
+    };
     // The mask may be the tensor itself: each element is read before it is written.
     if mask.layout() != x.layout() && mask.shares_storage(x) {
         return masked_fill_(x, &mask.detach()?.copy()?, &Operand::Number(value));
