@@ -42,9 +42,45 @@ pub(crate) fn to_bf16(x: f32) -> bf16 {
     bf16::from_bits(y as u16)
 }
 
+/// A single that rounds to the same half as `x`: what does not fit is cut and the last bit set, so
+/// that no tie arises and none is lost.
+#[inline(always)]
+pub(crate) fn odd_single(x: f64) -> f32 {
+    let near = x as f32;
+    let wide = f64::from(near);
+    let cut = near.to_bits().wrapping_sub(u32::from(wide.abs() > x.abs()));
+    if wide == x || x.is_nan() { near } else { f32::from_bits(cut | 1) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn doubles_round_once() {
+        // Each tie between neighbouring halves, and a little beside it on either side.
+        for bits in 0..0x7bffu16 {
+            let (low, high) = (f16::from_bits(bits), f16::from_bits(bits + 1));
+            let tie = (low.to_f64() + high.to_f64()) / 2.0;
+            let even = if bits & 1 == 0 { low } else { high };
+            for (x, want) in [(tie.next_down(), low), (tie, even), (tie.next_up(), high)] {
+                assert_eq!(to_f16(odd_single(x)), want, "{x:e}");
+                assert_eq!(to_f16(odd_single(-x)), -want, "{x:e}");
+            }
+        }
+        for bits in 0..0x7f7fu16 {
+            let (low, high) = (bf16::from_bits(bits), bf16::from_bits(bits + 1));
+            let tie = (low.to_f64() + high.to_f64()) / 2.0;
+            let even = if bits & 1 == 0 { low } else { high };
+            for (x, want) in [(tie.next_down(), low), (tie, even), (tie.next_up(), high)] {
+                assert_eq!(to_bf16(odd_single(x)), want, "{x:e}");
+                assert_eq!(to_bf16(odd_single(-x)), -want, "{x:e}");
+            }
+        }
+        assert_eq!(to_f16(odd_single(1e300)), f16::INFINITY);
+        assert_eq!(to_bf16(odd_single(-1e300)), bf16::NEG_INFINITY);
+        assert!(to_f16(odd_single(f64::NAN)).is_nan());
+    }
 
     #[test]
     fn every_half_widens_exactly() {

@@ -49,8 +49,8 @@ macro_rules! ints {
         cast! { $t => u8, u16, u32, u64, i8, i16, i32, i64, f32, f64 = |x| x; }
         cast_into! {
             $t => Truth = |x| Truth(u8::from(x != 0));
-            $t => f16 = |x| f16::from_f64(x as f64);
-            $t => bf16 = |x| bf16::from_f64(x as f64);
+            $t => f16 = |x| halves::to_f16(halves::odd_single(x as f64));
+            $t => bf16 = |x| halves::to_bf16(halves::odd_single(x as f64));
             $t => Complex<f32> = |x| Complex::new(x as f32, 0.0);
             $t => Complex<f64> = |x| Complex::new(x as f64, 0.0);
             Truth => $t = |x| (x.0 != 0) as $t;
@@ -87,9 +87,9 @@ macro_rules! via {
 floats!(f32 f64);
 cast_into! {
     f32 => f16 = |x| halves::to_f16(x);
-    f64 => f16 = |x| f16::from_f64(x);
+    f64 => f16 = |x| halves::to_f16(halves::odd_single(x));
     f32 => bf16 = |x| halves::to_bf16(x);
-    f64 => bf16 = |x| bf16::from_f64(x);
+    f64 => bf16 = |x| halves::to_bf16(halves::odd_single(x));
     Truth => Truth = |x| Truth(u8::from(x.0 != 0));
     Truth => Complex<f32> = |x| Complex::new(f32::from(u8::from(x.0 != 0)), 0.0);
     Truth => Complex<f64> = |x| Complex::new(f64::from(u8::from(x.0 != 0)), 0.0);
@@ -321,6 +321,20 @@ pub(crate) fn storer(ctype: CType, dtype: DType) -> Mover {
 
 fn fill<T: Copy>(scratch: &mut [T], value: T) {
     scratch.fill(value);
+}
+
+/// Fills scratch with one value of the compute type.
+///
+/// # Safety
+/// `value` is one aligned value, `scratch` has room for `n` and is aligned for them.
+pub(crate) unsafe fn repeat(ctype: CType, value: *const u8, scratch: *mut u8, n: usize) {
+    with_compute!(ctype, |T| {
+        // SAFETY: the caller promises one aligned value.
+        let value = unsafe { *value.cast::<T>() };
+        // SAFETY: and aligned room for n.
+        let to = unsafe { std::slice::from_raw_parts_mut(scratch.cast::<T>(), n) };
+        to.fill(value);
+    });
 }
 
 /// Fills scratch with one number.

@@ -9,12 +9,25 @@ use rushlight_core::program::Opcode;
 use rushlight_core::{CType, Result, bail};
 use std::marker::PhantomData;
 
-/// `dst = op(args)` over `n` dense values; `dst` is none of the operands.
+/// `dst = op(args)` over `n` dense values. `dst` is none of the operands; where it is one, values are
+/// replaced one by one, which is right but slow.
 #[derive(Clone, Copy)]
 pub(super) struct Args {
     dst: *mut u8,
     args: [*const u8; 3],
     n: usize,
+}
+
+/// Calls a function with each place: a plain loop, as iterators may stay calls where the functions
+/// around them have more instructions than the standard library was compiled for.
+macro_rules! each {
+    ($n:expr, |$i:ident| $body:expr) => {{
+        let mut $i = 0;
+        while $i < $n {
+            $body;
+            $i += 1;
+        }
+    }};
 }
 
 /// A kernel found.
@@ -26,7 +39,8 @@ pub(super) type Kernel3 = Found;
 
 impl Found {
     /// # Safety
-    /// Operands are dense and aligned for `n` values, and `dst` overlaps none of them.
+    /// Operands are dense and aligned for `n` values. `dst` overlaps none of them, or is one of them
+    /// whose values have the size of a result.
     #[inline]
     pub(super) unsafe fn call(self, dst: *mut u8, args: [*const u8; 3], n: usize) {
         // SAFETY: the caller's promise.
@@ -43,46 +57,29 @@ struct Trig<O, T>(PhantomData<(O, T)>);
 impl<O: Op1<T, R>, T: Copy, R: Copy> Kernel<Args> for One<O, T, R> {
     #[inline(always)]
     unsafe fn run<I: Isa>(k: Args) {
-        // SAFETY: the caller promises n values at each address, and that dst overlaps no operand.
-        let (dst, a) = unsafe {
-            (
-                std::slice::from_raw_parts_mut(k.dst.cast::<R>(), k.n),
-                std::slice::from_raw_parts(k.args[0].cast::<T>(), k.n),
-            )
-        };
-        dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::f::<I>(*a));
+        let (dst, a) = (k.dst.cast::<R>(), k.args[0].cast::<T>());
+        // SAFETY: the caller promises n aligned values at each address; each is read before it is written.
+        each!(k.n, |i| unsafe { *dst.add(i) = O::f::<I>(*a.add(i)) })
     }
 }
 impl<O: Op2<T, R>, T: Copy, R: Copy> Kernel<Args> for Two<O, T, R> {
     #[inline(always)]
     unsafe fn run<I: Isa>(k: Args) {
+        let (dst, a, b) = (k.dst.cast::<R>(), k.args[0].cast::<T>(), k.args[1].cast::<T>());
         // SAFETY: as in `One`.
-        let (dst, a, b) = unsafe {
-            (
-                std::slice::from_raw_parts_mut(k.dst.cast::<R>(), k.n),
-                std::slice::from_raw_parts(k.args[0].cast::<T>(), k.n),
-                std::slice::from_raw_parts(k.args[1].cast::<T>(), k.n),
-            )
-        };
-        dst.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (a, b))| *d = O::f::<I>(*a, *b));
+        each!(k.n, |i| unsafe { *dst.add(i) = O::f::<I>(*a.add(i), *b.add(i)) })
     }
 }
 impl<T: Copy> Kernel<Args> for Choose<T> {
     #[inline(always)]
     unsafe fn run<I: Isa>(k: Args) {
+        let (dst, c) = (k.dst.cast::<T>(), k.args[0].cast::<Truth>());
+        let (a, b) = (k.args[1].cast::<T>(), k.args[2].cast::<T>());
         // SAFETY: as in `One`; the condition is one byte a value.
-        let (dst, c, a, b) = unsafe {
-            (
-                std::slice::from_raw_parts_mut(k.dst.cast::<T>(), k.n),
-                std::slice::from_raw_parts(k.args[0].cast::<Truth>(), k.n),
-                std::slice::from_raw_parts(k.args[1].cast::<T>(), k.n),
-                std::slice::from_raw_parts(k.args[2].cast::<T>(), k.n),
-            )
-        };
-        dst.iter_mut()
-            .zip(c)
-            .zip(a.iter().zip(b))
-            .for_each(|((d, c), (a, b))| *d = if c.0 != 0 { *a } else { *b });
+        each!(k.n, |i| unsafe {
+            let (yes, no) = (*a.add(i), *b.add(i));
+            *dst.add(i) = if (*c.add(i)).0 != 0 { yes } else { no }
+        })
     }
 }
 /// Up to where an opcode's function holds, and the platform's function for beyond.
@@ -109,17 +106,20 @@ library! {
 impl<T: Copy, O: Op1<T, T> + Library<T>> Kernel<Args> for Trig<O, T> {
     #[inline(always)]
     unsafe fn run<I: Isa>(k: Args) {
+        let (dst, a) = (k.dst.cast::<T>(), k.args[0].cast::<T>());
+        let mut near = true;
         // SAFETY: as in `One`.
-        let (dst, a) = unsafe {
-            (
-                std::slice::from_raw_parts_mut(k.dst.cast::<T>(), k.n),
-                std::slice::from_raw_parts(k.args[0].cast::<T>(), k.n),
-            )
-        };
-        if a.iter().fold(true, |all, x| all & O::near(*x)) {
-            dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::f::<I>(*a));
+        each!(k.n, |i| near &= unsafe { O::near(*a.add(i)) });
+        if near {
+            // SAFETY: as in `One`.
+            each!(k.n, |i| unsafe { *dst.add(i) = O::f::<I>(*a.add(i)) })
         } else {
-            dst.iter_mut().zip(a).for_each(|(d, a)| *d = O::far(*a));
+            // Each for itself: a result does not depend on what lies beside it.
+            // SAFETY: as in `One`.
+            each!(k.n, |i| unsafe {
+                let x = *a.add(i);
+                *dst.add(i) = if O::near(x) { O::f::<I>(x) } else { O::far(x) }
+            })
         }
     }
 }

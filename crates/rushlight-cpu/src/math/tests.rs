@@ -60,6 +60,32 @@ fn ulps64(got: f64, want: f64) -> f64 {
     (got - want).abs() / (f64::from_bits(floor.to_bits() + 1) - floor)
 }
 
+/// Holds the worst error over `xs` that fit against a limit, in units of the last place; zeros keep
+/// their signs.
+fn check<T: Copy + Into<f64>>(
+    (name, limit): (&str, f64),
+    xs: Vec<T>,
+    got: impl Fn(T) -> T,
+    want: impl Fn(f64) -> f64,
+    ulps: impl Fn(T, f64) -> f64,
+) {
+    let (mut worst, mut at) = (0.0, 0.0);
+    for x in xs {
+        let (y, wide) = (got(x), x.into());
+        let w = want(wide);
+        let e = ulps(y, w);
+        let y = y.into();
+        assert!(e.is_finite(), "{name}({wide:e}) gave {y:e}, not {w:e}");
+        if w == 0.0 && wide == 0.0 {
+            assert_eq!(y.is_sign_negative(), w.is_sign_negative(), "{name}({wide}) has the wrong sign");
+        }
+        if e > worst {
+            (worst, at) = (e, wide);
+        }
+    }
+    assert!(worst <= limit, "{name} is {worst} units off at {at:e}; the limit is {limit}");
+}
+
 fn check32(
     name: &str,
     limit: f64,
@@ -67,19 +93,8 @@ fn check32(
     want: impl Fn(f64) -> f64,
     fits: impl Fn(f32) -> bool,
 ) {
-    let (mut worst, mut at) = (0.0, 0.0);
-    for x in sweep().into_iter().filter(|x| fits(*x)) {
-        let (y, w) = (got(x), want(f64::from(x)));
-        let e = ulps32(y, w);
-        assert!(e.is_finite(), "{name}({x:e}) gave {y:e}, not {w:e}");
-        if w == 0.0 && x == 0.0 {
-            assert_eq!(y.is_sign_negative(), w.is_sign_negative(), "{name}({x}) has the wrong sign of zero");
-        }
-        if e > worst {
-            (worst, at) = (e, x);
-        }
-    }
-    assert!(worst <= limit, "{name} is {worst} units off at {at:e}; the limit is {limit}");
+    let xs = sweep().into_iter().filter(|x| fits(*x)).collect();
+    check((name, limit), xs, got, want, ulps32);
 }
 
 fn check64(
@@ -91,32 +106,10 @@ fn check64(
 ) {
     let mut xs: Vec<f64> = sweep().into_iter().map(f64::from).collect();
     xs.extend(sweep().windows(2).map(|w| f64::from(w[0]) * (1.0 + 1e-9 * f64::from(w[1]).clamp(-1.0, 1.0))));
-    xs.extend([
-        f64::MIN_POSITIVE,
-        5e-324,
-        -5e-324,
-        f64::MAX,
-        709.78,
-        709.79,
-        710.5,
-        -744.4,
-        -745.0,
-        -746.0,
-        -708.0,
-    ]);
-    let (mut worst, mut at) = (0.0, 0.0);
-    for x in xs.into_iter().filter(|x| fits(*x)) {
-        let (y, w) = (got(x), want(x));
-        let e = ulps64(y, w);
-        assert!(e.is_finite(), "{name}({x:e}) gave {y:e}, not {w:e}");
-        if w == 0.0 && x == 0.0 {
-            assert_eq!(y.is_sign_negative(), w.is_sign_negative(), "{name}({x}) has the wrong sign of zero");
-        }
-        if e > worst {
-            (worst, at) = (e, x);
-        }
-    }
-    assert!(worst <= limit, "{name} is {worst} units off at {at:e}; the limit is {limit}");
+    xs.extend([f64::MIN_POSITIVE, 5e-324, -5e-324, f64::MAX]);
+    xs.extend([709.78, 709.79, 710.5, -744.4, -745.0, -746.0, -708.0]);
+    xs.retain(|x| fits(*x));
+    check((name, limit), xs, got, want, ulps64);
 }
 
 fn any<T>(_: T) -> bool {

@@ -58,11 +58,10 @@ impl<T: Ring> Kernel<&Product> for Loops<T> {
                 band.clear();
                 for l in 0..p.k as isize {
                     let row = b.wrapping_offset(l * p.b_strides[0]);
-                    // SAFETY: the layout of b was checked against its storage.
-                    band.extend(
-                        (0..n as isize)
-                            .map(|j| unsafe { row.wrapping_offset(j * p.b_strides[1]).read_unaligned() }),
-                    );
+                    band.extend((0..n as isize).map(|j| {
+                        // SAFETY: the layout of b was checked against its storage.
+                        unsafe { row.wrapping_offset(j * p.b_strides[1]).read_unaligned() }
+                    }));
                 }
             }
             for i in 0..p.m as isize {

@@ -80,9 +80,10 @@ pub(super) struct InColumns<T, const LARGEST: bool>(PhantomData<T>);
 impl<T: Beats, const LARGEST: bool> Kernel<Look<T, i64>> for InRow<T, LARGEST> {
     #[inline(always)]
     unsafe fn run<I: Isa>(k: Look<T, i64>) {
-        // SAFETY: the caller promises n values, and one best with its place.
-        let (values, best, place) =
-            unsafe { (std::slice::from_raw_parts(k.values, k.n), &mut *k.best, &mut *k.place) };
+        // SAFETY: the caller promises n values.
+        let values = unsafe { std::slice::from_raw_parts(k.values, k.n) };
+        // SAFETY: and one best with its place, each in a variable of its own.
+        let (best, place) = unsafe { (&mut *k.best, &mut *k.place) };
         // First the extremum of a group without positions, which vectorises; only in a group that
         // beats the best so far it is searched for.
         for (g, group) in values.chunks(GROUP).enumerate() {
