@@ -132,6 +132,17 @@ pub unsafe fn dispatch<K: Kernel<A>, A>(args: A) {
     unsafe { K::run::<Plain>(args) }
 }
 
+/// Runs a kernel with what every CPU has: for loops that wider instructions do not help, as they
+/// call libraries or divide integers, and for conversions that nobody waits for. One copy of the
+/// code instead of three.
+///
+/// # Safety
+/// That of the kernel.
+pub unsafe fn portable<K: Kernel<A>, A>(args: A) {
+    // SAFETY: the caller's promise is passed on.
+    unsafe { K::run::<Plain>(args) }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
 unsafe fn avx512<K: Kernel<A>, A>(args: A) {

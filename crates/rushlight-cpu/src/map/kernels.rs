@@ -1,7 +1,7 @@
 //! Which function runs an opcode on a compute type: a loop over dense blocks, one for each level.
 
 use super::ops::*;
-use crate::isa::{Isa, Kernel, dispatch};
+use crate::isa::{Isa, Kernel, dispatch, portable};
 use crate::load_store::Truth;
 use crate::math::{double, wide};
 use num_complex::Complex;
@@ -128,42 +128,82 @@ macro_rules! found {
     ($k:ty) => {
         Some(Found(dispatch::<$k, Args>))
     };
+    (portable $k:ty) => {
+        Some(Found(portable::<$k, Args>))
+    };
 }
 macro_rules! table {
-    ($kind:ident $o:ident, $ctype:expr; $($c:ident => $t:ty $(=> $r:ty)?),*) => {
-        match $ctype { $( CType::$c => found!($kind<$o, $t, table!(@r $t $(=> $r)?)>), )* _ => None }
+    ($kind:ident $o:ident, $ctype:expr; $($c:ident => $t:ty $(=> $r:ty)?),* $(; portable $($p:ident => $pt:ty),*)?) => {
+        match $ctype {
+            $( CType::$c => found!($kind<$o, $t, table!(@r $t $(=> $r)?)>), )*
+            $( $( CType::$p => found!(portable $kind<$o, $pt, $pt>), )* )?
+            _ => None,
+        }
     };
     (@r $t:ty) => { $t };
     (@r $t:ty => $r:ty) => { $r };
 }
-macro_rules! arith { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, U64 => u64, F32 => f32, F64 => f64, C64 => Complex<f32>, C128 => Complex<f64>) }; }
+/// Numbers with addition and multiplication; see `alike` for uint64.
+macro_rules! ring { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, F32 => f32, F64 => f64, C64 => Complex<f32>, C128 => Complex<f64>) }; }
+macro_rules! arith { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, U64 => u64, F32 => f32, F64 => f64; portable C64 => Complex<f32>, C128 => Complex<f64>) }; }
+/// Integers are divided one by one, and remainders of floats are a library's.
+macro_rules! divide { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32, F64 => f64; portable I32 => i32, I64 => i64, U64 => u64, C64 => Complex<f32>, C128 => Complex<f64>) }; }
+macro_rules! remainder { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; ; portable I32 => i32, I64 => i64, U64 => u64, F32 => f32, F64 => f64) }; }
 macro_rules! real { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, U64 => u64, F32 => f32, F64 => f64) }; }
+macro_rules! whole { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, F32 => f32, F64 => f64) }; }
 macro_rules! float { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32, F64 => f64) }; }
-macro_rules! analytic { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32, F64 => f64, C64 => Complex<f32>, C128 => Complex<f64>) }; }
+macro_rules! analytic { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32, F64 => f64; portable C64 => Complex<f32>, C128 => Complex<f64>) }; }
+/// In double precision these call the platform's library or libm.
+macro_rules! library_f64 { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32; portable F64 => f64, C64 => Complex<f32>, C128 => Complex<f64>) }; }
+macro_rules! library_real { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32; portable F64 => f64) }; }
 macro_rules! int { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64, U64 => u64) }; }
+macro_rules! bits { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32, I64 => i64) }; }
 macro_rules! test { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32 => Truth, I64 => i64 => Truth, U64 => u64 => Truth, F32 => f32 => Truth, F64 => f64 => Truth) }; }
-macro_rules! test_all { ($kind:ident $o:ident $c:expr) => { match $c {
-    CType::C64 => found!($kind<$o, Complex<f32>, Truth>), CType::C128 => found!($kind<$o, Complex<f64>, Truth>), c => test!($kind $o c) } }; }
+macro_rules! test_bits { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; I32 => i32 => Truth, I64 => i64 => Truth, F32 => f32 => Truth, F64 => f64 => Truth, C64 => Complex<f32> => Truth, C128 => Complex<f64> => Truth) }; }
+macro_rules! test_float { ($kind:ident $o:ident $c:expr) => { table!($kind $o, $c; F32 => f32 => Truth, F64 => f64 => Truth, C64 => Complex<f32> => Truth, C128 => Complex<f64> => Truth) }; }
+
+/// Calls whose bits come out alike share a kernel; its table has no entry for the others.
+fn alike(op: Opcode, c: CType) -> (Opcode, CType) {
+    use Opcode as O;
+    let integer = matches!(c, CType::I32 | CType::I64 | CType::U64);
+    let signed = if c == CType::U64 { CType::I64 } else { c };
+    match op {
+        O::Neg | O::Add | O::Sub | O::Mul | O::BitNot | O::BitAnd | O::BitOr | O::BitXor | O::Shl => {
+            (op, signed)
+        }
+        O::Eq | O::Ne | O::ToTruth => (op, signed),
+        O::Floor | O::Ceil | O::Round | O::Trunc if integer => (O::Floor, signed),
+        O::IsInf if integer => (O::IsNan, signed),
+        O::IsNan => (op, signed),
+        O::Select => match c {
+            CType::F32 => (op, CType::I32),
+            CType::F64 | CType::U64 => (op, CType::I64),
+            _ => (op, c),
+        },
+        _ => (op, c),
+    }
+}
 
 /// The kernel of an opcode.
 ///
 /// # Errors
 /// `NotImplemented` where the compute type has no meaning for it.
-pub(super) fn kernel(op: Opcode, c: CType) -> Result<Kernel3> {
+pub(super) fn kernel(op: Opcode, ctype: CType) -> Result<Kernel3> {
+    let (op, c) = alike(op, ctype);
     let found = match op {
-        Opcode::Neg => arith!(One Neg c),
+        Opcode::Neg => ring!(One Neg c),
         Opcode::Abs => arith!(One Abs c),
         Opcode::Sign => arith!(One Sign c),
         Opcode::Recip => analytic!(One Recip c),
         Opcode::Sqrt => analytic!(One Sqrt c),
         Opcode::Rsqrt => analytic!(One Rsqrt c),
         Opcode::Exp => analytic!(One Exp c),
-        Opcode::Exp2 => analytic!(One Exp2 c),
+        Opcode::Exp2 => library_f64!(One Exp2 c),
         Opcode::Expm1 => analytic!(One Expm1 c),
         Opcode::Log => analytic!(One Log c),
-        Opcode::Log2 => analytic!(One Log2 c),
-        Opcode::Log10 => analytic!(One Log10 c),
-        Opcode::Log1p => analytic!(One Log1p c),
+        Opcode::Log2 => library_f64!(One Log2 c),
+        Opcode::Log10 => library_f64!(One Log10 c),
+        Opcode::Log1p => library_f64!(One Log1p c),
         Opcode::Sin if c == CType::F32 => found!(Trig<Sin, f32>),
         Opcode::Cos if c == CType::F32 => found!(Trig<Cos, f32>),
         Opcode::Tan if c == CType::F32 => found!(Trig<Tan, f32>),
@@ -171,55 +211,57 @@ pub(super) fn kernel(op: Opcode, c: CType) -> Result<Kernel3> {
         Opcode::Cos if c == CType::F64 => found!(Trig<Cos, f64>),
         Opcode::Sin => analytic!(One Sin c),
         Opcode::Cos => analytic!(One Cos c),
-        Opcode::Tan => analytic!(One Tan c),
-        Opcode::Asin => analytic!(One Asin c),
-        Opcode::Acos => analytic!(One Acos c),
-        Opcode::Atan => analytic!(One Atan c),
-        Opcode::Sinh => analytic!(One Sinh c),
-        Opcode::Cosh => analytic!(One Cosh c),
+        Opcode::Tan => library_f64!(One Tan c),
+        Opcode::Asin => library_f64!(One Asin c),
+        Opcode::Acos => library_f64!(One Acos c),
+        Opcode::Atan => library_f64!(One Atan c),
+        Opcode::Sinh => library_f64!(One Sinh c),
+        Opcode::Cosh => library_f64!(One Cosh c),
         Opcode::Tanh => analytic!(One Tanh c),
-        Opcode::Asinh => analytic!(One Asinh c),
-        Opcode::Acosh => analytic!(One Acosh c),
-        Opcode::Atanh => analytic!(One Atanh c),
+        Opcode::Asinh => library_f64!(One Asinh c),
+        Opcode::Acosh => library_f64!(One Acosh c),
+        Opcode::Atanh => library_f64!(One Atanh c),
         Opcode::Sigmoid => analytic!(One Sigmoid c),
-        Opcode::Erf => float!(One Erf c),
-        Opcode::Erfc => float!(One Erfc c),
-        Opcode::Floor => real!(One Floor c),
-        Opcode::Ceil => real!(One Ceil c),
-        Opcode::Round => real!(One Round c),
-        Opcode::Trunc => real!(One Trunc c),
+        Opcode::Erf => library_real!(One Erf c),
+        Opcode::Erfc => library_real!(One Erfc c),
+        Opcode::Floor => whole!(One Floor c),
+        Opcode::Ceil => float!(One Ceil c),
+        Opcode::Round => float!(One Round c),
+        Opcode::Trunc => float!(One Trunc c),
         Opcode::Relu => real!(One Relu c),
-        Opcode::BitNot => int!(One BitNot c),
-        Opcode::Add => arith!(Two Add c),
-        Opcode::Sub => arith!(Two Sub c),
-        Opcode::Mul => arith!(Two Mul c),
-        Opcode::Div => arith!(Two Div c),
-        Opcode::FloorDiv => real!(Two FloorDiv c),
-        Opcode::Rem => real!(Two Rem c),
-        Opcode::Fmod => real!(Two Fmod c),
-        Opcode::Pow => arith!(Two Pow c),
-        Opcode::Atan2 => float!(Two Atan2 c),
+        Opcode::BitNot => bits!(One BitNot c),
+        Opcode::Add => ring!(Two Add c),
+        Opcode::Sub => ring!(Two Sub c),
+        Opcode::Mul => ring!(Two Mul c),
+        Opcode::Div => divide!(Two Div c),
+        Opcode::FloorDiv => remainder!(Two FloorDiv c),
+        Opcode::Rem => remainder!(Two Rem c),
+        Opcode::Fmod => remainder!(Two Fmod c),
+        Opcode::Pow => {
+            table!(Two Pow, c; F32 => f32; portable F64 => f64, I32 => i32, I64 => i64, U64 => u64, C64 => Complex<f32>, C128 => Complex<f64>)
+        }
+        Opcode::Atan2 => library_real!(Two Atan2 c),
         Opcode::Max => real!(Two Max c),
         Opcode::Min => real!(Two Min c),
         Opcode::Copysign => float!(Two Copysign c),
-        Opcode::BitAnd => int!(Two BitAnd c),
-        Opcode::BitOr => int!(Two BitOr c),
-        Opcode::BitXor => int!(Two BitXor c),
-        Opcode::Shl => int!(Two Shl c),
+        Opcode::BitAnd => bits!(Two BitAnd c),
+        Opcode::BitOr => bits!(Two BitOr c),
+        Opcode::BitXor => bits!(Two BitXor c),
+        Opcode::Shl => bits!(Two Shl c),
         Opcode::Shr => int!(Two Shr c),
-        Opcode::Eq => test_all!(Two Eq c),
-        Opcode::Ne => test_all!(Two Ne c),
+        Opcode::Eq => test_bits!(Two Eq c),
+        Opcode::Ne => test_bits!(Two Ne c),
         Opcode::Lt => test!(Two Lt c),
         Opcode::Le => test!(Two Le c),
         Opcode::Gt => test!(Two Gt c),
         Opcode::Ge => test!(Two Ge c),
-        Opcode::IsNan => test_all!(One IsNan c),
-        Opcode::IsInf => test_all!(One IsInf c),
+        Opcode::IsNan => test_bits!(One IsNan c),
+        Opcode::IsInf => test_float!(One IsInf c),
         Opcode::And => found!(Two<And, Truth, Truth>),
         Opcode::Or => found!(Two<Or, Truth, Truth>),
         Opcode::Xor => found!(Two<Xor, Truth, Truth>),
         Opcode::Not => found!(One<Not, Truth, Truth>),
-        Opcode::ToTruth => test_all!(One ToTruth c),
+        Opcode::ToTruth => test_bits!(One ToTruth c),
         Opcode::FromTruth => match c {
             CType::I32 => found!(One<FromTruth, Truth, i32>),
             CType::I64 => found!(One<FromTruth, Truth, i64>),
@@ -234,15 +276,13 @@ pub(super) fn kernel(op: Opcode, c: CType) -> Result<Kernel3> {
             CType::Bool => found!(Choose<Truth>),
             CType::I32 => found!(Choose<i32>),
             CType::I64 => found!(Choose<i64>),
-            CType::U64 => found!(Choose<u64>),
-            CType::F32 => found!(Choose<f32>),
-            CType::F64 => found!(Choose<f64>),
             CType::C64 => found!(Choose<Complex<f32>>),
             CType::C128 => found!(Choose<Complex<f64>>),
+            _ => None,
         },
     };
     match found {
         Some(f) => Ok(f),
-        None => bail!(NotImplemented, op.name(), "is not defined for numbers computed as {c:?}"),
+        None => bail!(NotImplemented, op.name(), "is not defined for numbers computed as {ctype:?}"),
     }
 }

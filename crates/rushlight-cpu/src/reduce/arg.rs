@@ -5,12 +5,11 @@ use super::fold::{FEW, PIECE, element};
 use super::{Side, reads_in_place};
 use crate::access::Ptr;
 use crate::isa::dispatch;
-use crate::load_store::with_compute;
 use crate::map::{BLOCK, Block, Plan};
 use crate::pool;
-use rushlight_core::CType;
 use rushlight_core::backend::{Reduce, ReduceOp};
 use rushlight_core::layout::Nest;
+use rushlight_core::{CType, Result, bail};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -29,7 +28,9 @@ struct Search<'a, 'p> {
     plain: bool,
 }
 
-pub(super) fn run(call: &Reduce<'_>, ctype: CType, plan: &Plan<'_>) {
+/// # Errors
+/// `NotImplemented` for complex numbers.
+pub(super) fn run(call: &Reduce<'_>, ctype: CType, plan: &Plan<'_>) -> Result<()> {
     let (kept, reduced) = (Side::new(call, 0), Side::new(call, 1));
     let (kept, reduced) = (kept.any_order(), Nest::in_order(&reduced.shape, &reduced.inputs()));
     let search = Search {
@@ -42,7 +43,17 @@ pub(super) fn run(call: &Reduce<'_>, ctype: CType, plan: &Plan<'_>) {
         reduced: &reduced,
         plain: call.pre.is_none() && reads_in_place(&call.ins[0], ctype),
     };
-    with_compute!(ctype, |T| search.run::<T>());
+    match ctype {
+        CType::I32 | CType::Bool => search.run::<i32>(),
+        CType::I64 => search.run::<i64>(),
+        CType::U64 => search.run::<u64>(),
+        CType::F32 => search.run::<f32>(),
+        CType::F64 => search.run::<f64>(),
+        CType::C64 | CType::C128 => {
+            bail!(NotImplemented, "argmax", "complex numbers have no order; take abs() first")
+        }
+    }
+    Ok(())
 }
 
 impl Search<'_, '_> {

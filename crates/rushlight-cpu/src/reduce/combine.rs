@@ -1,6 +1,6 @@
 //! How values of a compute type combine: the kernels of reductions.
 
-use crate::isa::{Isa, Kernel, dispatch};
+use crate::isa::{Isa, Kernel, dispatch, portable};
 use num_complex::Complex;
 use rushlight_core::CType;
 use rushlight_core::backend::ReduceOp;
@@ -187,47 +187,51 @@ impl<O: Combine<T>, T: Copy> Kernel<Dense> for Begin<O, T> {
 pub(crate) type Join = unsafe fn(Dense);
 
 macro_rules! pick {
-    ($kernel:ident, $op:expr, $ctype:expr) => {
+    ($via:ident $kernel:ident, $op:expr, $ctype:expr) => {
         match $op {
-            ReduceOp::Sum => pick!(@all $kernel Sum $ctype),
-            ReduceOp::Prod => pick!(@all $kernel Prod $ctype),
-            ReduceOp::Any => pick!(@all $kernel Any $ctype),
-            ReduceOp::All => pick!(@all $kernel All $ctype),
-            ReduceOp::Max | ReduceOp::ArgMax => pick!(@real $kernel Max $ctype),
-            ReduceOp::Min | ReduceOp::ArgMin => pick!(@real $kernel Min $ctype),
+            ReduceOp::Sum => pick!(@all $via $via $kernel Sum $ctype),
+            // Nobody waits for these of complex numbers.
+            ReduceOp::Prod => pick!(@all $via portable $kernel Prod $ctype),
+            ReduceOp::Any => pick!(@all $via portable $kernel Any $ctype),
+            ReduceOp::All => pick!(@all $via portable $kernel All $ctype),
+            ReduceOp::Max | ReduceOp::ArgMax => pick!(@real $via $kernel Max $ctype),
+            ReduceOp::Min | ReduceOp::ArgMin => pick!(@real $via $kernel Min $ctype),
         }
     };
-    (@all $kernel:ident $o:ident $ctype:expr) => {
+    (@all $via:ident $complex:ident $kernel:ident $o:ident $ctype:expr) => {
         match $ctype {
-            CType::C64 => dispatch::<$kernel<$o, Complex<f32>>, _>,
-            CType::C128 => dispatch::<$kernel<$o, Complex<f64>>, _>,
+            CType::C64 => $complex::<$kernel<$o, Complex<f32>>, _>,
+            CType::C128 => $complex::<$kernel<$o, Complex<f64>>, _>,
             // Signs matter to extrema only.
-            CType::U64 => dispatch::<$kernel<$o, i64>, _>,
-            c => pick!(@real $kernel $o c),
+            CType::I64 | CType::U64 => $via::<$kernel<$o, i64>, _>,
+            CType::F32 => $via::<$kernel<$o, f32>, _>,
+            CType::F64 => $via::<$kernel<$o, f64>, _>,
+            CType::I32 | CType::Bool => $via::<$kernel<$o, i32>, _>,
         }
     };
-    (@real $kernel:ident $o:ident $ctype:expr) => {
+    (@real $via:ident $kernel:ident $o:ident $ctype:expr) => {
         match $ctype {
-            CType::I64 => dispatch::<$kernel<$o, i64>, _>,
-            CType::U64 => dispatch::<$kernel<$o, u64>, _>,
-            CType::F32 => dispatch::<$kernel<$o, f32>, _>,
-            CType::F64 => dispatch::<$kernel<$o, f64>, _>,
+            CType::I64 => $via::<$kernel<$o, i64>, _>,
+            CType::U64 => $via::<$kernel<$o, u64>, _>,
+            CType::F32 => $via::<$kernel<$o, f32>, _>,
+            CType::F64 => $via::<$kernel<$o, f64>, _>,
             // Complex extrema are refused by the ops.
-            _ => dispatch::<$kernel<$o, i32>, _>,
+            _ => $via::<$kernel<$o, i32>, _>,
         }
     };
 }
 
 pub(crate) fn into_one(op: ReduceOp, c: CType) -> unsafe fn(Rows) {
-    pick!(IntoOne, op, c)
+    pick!(dispatch IntoOne, op, c)
 }
 pub(crate) fn into_many(op: ReduceOp, c: CType) -> Join {
-    pick!(IntoMany, op, c)
+    pick!(dispatch IntoMany, op, c)
 }
 pub(crate) fn begin(op: ReduceOp, c: CType) -> Join {
-    pick!(Begin, op, c)
+    pick!(portable Begin, op, c)
 }
 /// Writes to its `values`, which must be memory of the caller's own.
 pub(crate) fn running(op: ReduceOp, c: CType) -> Join {
-    pick!(Running, op, c)
+    // Each step waits for the one before, in any width.
+    pick!(portable Running, op, c)
 }

@@ -1,7 +1,6 @@
 //! Which of two values is the extremum, and the kernels that look for it.
 
 use crate::isa::{Isa, Kernel};
-use num_complex::Complex;
 use std::marker::PhantomData;
 
 /// An order in which NaN comes before everything, so that it wins.
@@ -35,32 +34,6 @@ macro_rules! beats {
 }
 beats!(ints i32, i32; i64, i64; u64, i64;);
 beats!(floats f32, i32; f64, i64;);
-impl Beats for crate::load_store::Truth {
-    type Place = i64;
-    fn place(position: usize) -> i64 {
-        position as i64
-    }
-    fn worst(_: bool) -> Self {
-        Self(0)
-    }
-    fn beats(self, _: Self, _: bool) -> bool {
-        false // truth values are numbers before they get here
-    }
-}
-// Complex numbers have no order; the ops refuse them.
-impl<T: Copy + Send + Default> Beats for Complex<T> {
-    type Place = i64;
-    fn place(position: usize) -> i64 {
-        position as i64
-    }
-    fn worst(_: bool) -> Self {
-        Complex::new(T::default(), T::default())
-    }
-    fn beats(self, _: Self, _: bool) -> bool {
-        false
-    }
-}
-
 /// Arguments of a kernel: `n` dense values, and the best so far with its position (of one, or of
 /// each column).
 pub(super) struct Look<T, P> {

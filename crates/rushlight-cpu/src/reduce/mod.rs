@@ -86,8 +86,7 @@ pub(crate) fn run(call: &Reduce<'_>) -> Result<()> {
         None => None,
     };
     if matches!(call.op, ReduceOp::ArgMax | ReduceOp::ArgMin) {
-        arg::run(call, ctype, &plan);
-        return Ok(());
+        return arg::run(call, ctype, &plan);
     }
     let sides = (Side::new(call, 0), Side::new(call, 1));
     let (kept, reduced) = (sides.0.any_order(), Nest::new(&sides.1.shape, &sides.1.inputs()));
