@@ -202,7 +202,7 @@ fn diag(x: &Tensor, diagonal: i64) -> Result<Tensor> {
 }
 
 fn diag_embed(x: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    ensure!(x.dim() > 0, Runtime, "diag_embed", "a 0-d tensor has no dimension to put on a diagonal");
+    ensure!(x.dim() > 0, Index, "diag_embed", "a 0-d tensor has no dimension to put on a diagonal");
     let rank = x.dim() + 1;
     let a = existing_dim("diag_embed", dim1 as isize, rank)?;
     let b = existing_dim("diag_embed", dim2 as isize, rank)?;

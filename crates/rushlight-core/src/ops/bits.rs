@@ -25,7 +25,7 @@ pub mod whole {
 
     ops! { NOT;
         /// Every bit inverted; logical not for bool.
-        fn bitwise_not, inplace bitwise_not_ (input: Tensor) -> Tensor {
+        fn bitwise_not, inplace bitwise_not_ [out] (input: Tensor) -> Tensor {
             run: super::super::bitwise_not(input),
             samples: not_samples,
         }

@@ -30,17 +30,17 @@ pub mod whole {
         /// assert_eq!(x.clamp((), 1.0)?.to_vec::<f32>()?, [-2.0, 0.5, 1.0]);
         /// # Ok::<(), rushlight::Error>(())
         /// ```
-        fn clamp as clamp | clip, inplace clamp_ (input: Tensor, min: OptOperand = (), max: OptOperand = ()) -> Tensor {
+        fn clamp as clamp | clip, inplace clamp_ [out] (input: Tensor, min: OptOperand = (), max: OptOperand = ()) -> Tensor {
             run: super::super::clamp(input, min, max),
             samples: clamp_samples,
         }
         /// `input` raised to at least `min`.
-        fn clamp_min, inplace clamp_min_ (input: Tensor, min: Operand) -> Tensor {
+        fn clamp_min, inplace clamp_min_ [out] (input: Tensor, min: Operand) -> Tensor {
             run: super::super::clamp(input, &OptOperand(Some(min.clone())), &OptOperand(None)),
             samples: bound_samples,
         }
         /// `input` lowered to at most `max`.
-        fn clamp_max, inplace clamp_max_ (input: Tensor, max: Operand) -> Tensor {
+        fn clamp_max, inplace clamp_max_ [out] (input: Tensor, max: Operand) -> Tensor {
             run: super::super::clamp(input, &OptOperand(None), &OptOperand(Some(max.clone()))),
             samples: bound_samples,
         }

@@ -178,3 +178,36 @@ fn two_threads_run_one_graph() -> Result<()> {
     });
     Ok(())
 }
+
+#[test]
+fn a_mask_of_one_value_may_come_from_elsewhere() -> Result<()> {
+    let x = t(&[1.0, 2.0], &[2]);
+    let yes = Tensor::scalar(true)?;
+    assert_eq!(of(&x.masked_fill(&yes.to_device(Device::REF)?, 9.0)?), [9.0, 9.0]);
+    refused(Kind::Runtime, "meta", x.masked_fill(&yes.to_device(Device::META)?, 9.0));
+    refused(Kind::Runtime, "device", x.masked_fill(&yes.expand(2)?.to_device(Device::REF)?, 9.0));
+    Ok(())
+}
+
+#[test]
+fn forms_that_are_not_in_place_say_why_they_copy() -> Result<()> {
+    let x = t(&[1.0, 2.0], &[2]);
+    let at = Tensor::from_vec(vec![0i64], [1])?;
+    let one = t(&[1.0], &[1]);
+    let (made, copies) = rushlight::trace::copies(|| -> Result<()> {
+        x.index_add(0, &at, &one)?;
+        x.scatter(0, &at, 1.0)?;
+        x.masked_fill(&x.gt(1.0)?, 0.0)?;
+        x.scatter_reduce(0, &at, &one, "sum")?;
+        Ok(())
+    });
+    made?;
+    assert!(copies.len() >= 4, "{copies:?}");
+    assert!(copies.iter().all(|c| !c.reason.contains("row-major")), "{copies:?}");
+    assert!(
+        ["index_add", "scatter", "masked_fill", "scatter_reduce"]
+            .iter()
+            .all(|op| copies.iter().any(|c| c.op == *op))
+    );
+    Ok(())
+}

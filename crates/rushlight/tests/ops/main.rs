@@ -2,11 +2,13 @@
 
 mod combine;
 mod complex;
+mod corners;
 mod create;
 mod graph;
 mod out;
 mod padding;
 mod products;
+mod sizes;
 
 use rushlight::{DType, Kind, Result, Tensor};
 

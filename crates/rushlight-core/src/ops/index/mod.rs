@@ -53,6 +53,17 @@ struct Rules {
 }
 
 impl Rules {
+    /// No position lies in a dimension of size 0, whose tensor may have no memory to look at.
+    fn check_axes(self, axes: &[Axis]) -> Result<()> {
+        match axes.iter().find(|a| a.size == 0) {
+            Some(a) => Err(crate::Error::new(
+                self.kind,
+                self.op,
+                format!("dimension {} has size 0, so no position lies in it", a.axis),
+            )),
+            None => Ok(()),
+        }
+    }
     fn relabel(self, e: crate::Error) -> crate::Error {
         if e.kind() == Kind::Index { e.in_op(self.op).with_kind(self.kind) } else { e.in_op(self.op) }
     }
@@ -63,6 +74,7 @@ fn read(rules: Rules, out: &Tensor, src: &Tensor, from: &Layout, axes: &[Axis]) 
     if out.numel() == 0 {
         return Ok(());
     }
+    rules.check_axes(axes)?;
     let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
     places.push(Place { layout: from, ..src.place() });
     places.extend(axes.iter().map(|a| Place { layout: &a.layout, ..a.index.place() }));
@@ -88,6 +100,7 @@ fn write(
     if to.numel() == 0 {
         return Ok(());
     }
+    rules.check_axes(axes)?;
     let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
     places.push(Place { layout: from, ..src.place() });
     places.extend(axes.iter().map(|a| Place { layout: &a.layout, ..a.index.place() }));
