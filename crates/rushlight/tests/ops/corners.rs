@@ -2,6 +2,8 @@
 //! a number, with torch's results. Where torch loses a channel (a convolution over none gives a result
 //! of none) or refuses one that is empty (pools), what the definition gives is wanted.
 
+#![allow(clippy::approx_constant, reason = "values are as torch gives them")]
+
 use super::{i, of};
 use Want::{Is, No};
 use rushlight::Kind::{Index, Runtime};
