@@ -8,14 +8,19 @@ from ._C import (
     Generator,
     Tensor,
     UntypedStorage,
+    as_tensor,
+    asarray,
     default_generator,
     device,
     dtype,
+    from_dlpack,
     from_numpy,
+    frombuffer,
     is_grad_enabled,
     is_inference_mode_enabled,
     memory_format,
     tensor,
+    to_dlpack,
 )
 from ._size import Size
 
@@ -25,5 +30,13 @@ half, float, double, short, int, long, cfloat, cdouble = float16, float32, float
 
 globals().update({k: v for k, v in _C._functions.items()})
 
-from . import _tensor, autograd, return_types  # noqa: E402
+from . import _tensor, autograd, return_types, storage  # noqa: E402
+from ._legacy import (  # noqa: E402
+    BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, ComplexDoubleTensor, ComplexFloatTensor, DoubleTensor,
+    FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor,
+)
+from .storage import (  # noqa: E402
+    BFloat16Storage, BoolStorage, ByteStorage, CharStorage, ComplexDoubleStorage, ComplexFloatStorage,
+    DoubleStorage, FloatStorage, HalfStorage, IntStorage, LongStorage, ShortStorage, TypedStorage,
+)
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402

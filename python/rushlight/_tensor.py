@@ -39,6 +39,27 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
     run(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+@method
+def __reduce_ex__(self, protocol):
+    from ._utils import reduce
+
+    return reduce(self, protocol)
+
+
+@method
+def __deepcopy__(self, memo):
+    from ._utils import deepcopy
+
+    return deepcopy(self, memo)
+
+
+@method
+def __setstate__(self, state):
+    from ._utils import set_state
+
+    set_state(self, state)
+
+
 Tensor.is_cpu = property(lambda self: self.device.type == "cpu")
 Tensor.T = property(lambda self: self.permute(*range(self.ndim - 1, -1, -1)))
 _ = _C

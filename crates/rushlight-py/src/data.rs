@@ -1,14 +1,14 @@
-//! Tensors from Python's data and back: `tensor`, `tolist`, the old constructor.
+//! Tensors from Python's data and back: `tensor`, `tolist`.
 
 use crate::dtype::{as_device, as_dtype};
 use crate::gate::{raise, run};
-use crate::number::{is_numpy_scalar, plain_number, spread_ints, to_python};
+use crate::number::{is_numpy_scalar, plain_number, to_python};
 use crate::object::{tensor_of, wrap};
 use num_complex::Complex;
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
 use rushlight::{Category, DType, Device, Number, Size, Tensor};
 
 /// Lists nested deeper than this are refused: a tensor has at most 64 dimensions.
@@ -22,8 +22,9 @@ struct Reader {
     dtype: Option<DType>,
 }
 
-fn sequence<'py>(x: &Bound<'py, PyAny>) -> Option<usize> {
-    if x.is_instance_of::<PyString>() || tensor_of(x).is_some() {
+/// The length of what is read item by item; `None` for what is one element.
+pub fn sequence<'py>(x: &Bound<'py, PyAny>) -> Option<usize> {
+    if x.is_instance_of::<PyString>() || x.is_instance_of::<PyBytes>() || tensor_of(x).is_some() {
         return None;
     }
     if let Ok(l) = x.cast::<PyList>() {
@@ -38,6 +39,11 @@ fn sequence<'py>(x: &Bound<'py, PyAny>) -> Option<usize> {
 }
 
 impl Reader {
+    /// Whether what it has read is more than integers.
+    fn floats(&self) -> bool {
+        self.dtype.is_some_and(DType::is_differentiable)
+    }
+
     fn see(&mut self, dtype: DType) -> PyResult<()> {
         self.dtype = Some(match self.dtype {
             None => dtype,
@@ -73,7 +79,7 @@ impl Reader {
         if depth != self.shape.len() {
             return Err(ragged(depth));
         }
-        let (value, dtype) = element(x)?;
+        let (value, dtype) = element(x, depth)?;
         self.see(dtype)?;
         self.values.push(value);
         Ok(())
@@ -84,8 +90,8 @@ fn ragged(depth: usize) -> PyErr {
     PyValueError::new_err(format!("tensor: lists and numbers are mixed at dimension {depth}"))
 }
 
-/// One element and the dtype it suggests.
-fn element(x: &Bound<'_, PyAny>) -> PyResult<(Number, DType)> {
+/// One element, found so many lists deep, and the dtype it suggests.
+fn element(x: &Bound<'_, PyAny>, depth: usize) -> PyResult<(Number, DType)> {
     let py = x.py();
     if let Some(t) = tensor_of(x) {
         if t.numel() != 1 {
@@ -105,8 +111,12 @@ fn element(x: &Bound<'_, PyAny>) -> PyResult<(Number, DType)> {
     };
     let Some(n) = value else {
         let kind = x.get_type().name()?.to_string();
-        return Err(match x.is_instance_of::<PyString>() {
-            true => PyTypeError::new_err("tensor: a str is no number"),
+        let text = x.is_instance_of::<PyString>() || x.is_instance_of::<PyBytes>();
+        return Err(match text {
+            true if depth > 0 => PyValueError::new_err(format!(
+                "tensor: a {kind} at dimension {depth} is no number; tensors hold numbers and truth values"
+            )),
+            true => PyTypeError::new_err(format!("tensor: a {kind} is no number")),
             false => PyRuntimeError::new_err(format!("tensor: cannot tell the dtype of a {kind}")),
         });
     };
@@ -117,7 +127,7 @@ fn element(x: &Bound<'_, PyAny>) -> PyResult<(Number, DType)> {
         }
     }
     if matches!(n, Number::UInt(_)) {
-        return Err(PyValueError::new_err(format!("tensor: {x} does not fit into int64; give dtype=uint64")));
+        return Ok((n, DType::U64));
     }
     Ok((n, n.default_dtype(rushlight::default_dtype())))
 }
@@ -125,6 +135,11 @@ fn element(x: &Bound<'_, PyAny>) -> PyResult<(Number, DType)> {
 /// Numbers as a contiguous tensor.
 fn build(py: Python<'_>, values: &[Number], shape: &[usize], dtype: DType) -> PyResult<Tensor> {
     let size = Size::from(shape);
+    if dtype.is_float()
+        && let Some(n) = values.iter().find(|n| matches!(n, Number::Complex(..)))
+    {
+        return Err(PyTypeError::new_err(format!("tensor: {n:?} is no value of {dtype}; use a complex dtype")));
+    }
     let made = match dtype.category() {
         Category::Complex => {
             Tensor::from_vec(values.iter().map(|n| n.to_complex()).collect::<Vec<Complex<f64>>>(), size)
@@ -135,6 +150,9 @@ fn build(py: Python<'_>, values: &[Number], shape: &[usize], dtype: DType) -> Py
         Category::Float => Tensor::from_vec(values.iter().map(|n| n.to_f64()).collect::<Vec<f64>>(), size),
         Category::Bool => Tensor::from_vec(values.iter().map(|n| n.to_bool()).collect::<Vec<bool>>(), size),
         Category::Int => {
+            if let Some(n) = values.iter().find(|n| matches!(n, Number::Complex(..))) {
+                return Err(PyTypeError::new_err(format!("tensor: {n:?} is no value of {dtype}")));
+            }
             if let Some(n) = values.iter().find(|n| !fits(**n, dtype)) {
                 return Err(PyRuntimeError::new_err(format!("tensor: {n:?} does not fit into {dtype}")));
             }
@@ -148,17 +166,14 @@ fn build(py: Python<'_>, values: &[Number], shape: &[usize], dtype: DType) -> Py
     made.and_then(|t| t.to_dtype(dtype)).map_err(|e| raise(py, e))
 }
 
+/// Whether an integer dtype can hold a number; those without a sign take negative ones too, and wrap.
 fn fits(n: Number, dtype: DType) -> bool {
+    let Some((low, high)) = dtype.integer_range() else { return true };
+    let low = if low == 0 { -high } else { low };
     match n {
-        Number::Int(_) | Number::UInt(_) | Number::Float(_) => {
-            let Some((low, high)) = dtype.integer_range() else { return true };
-            let wide = match n {
-                Number::Int(i) => i128::from(i),
-                Number::UInt(u) => i128::from(u),
-                _ => n.to_f64() as i128,
-            };
-            (low..=high).contains(&wide)
-        }
+        Number::Int(i) => (low..=high).contains(&i128::from(i)),
+        Number::UInt(u) => (low..=high).contains(&i128::from(u)),
+        Number::Float(f) => f.is_finite() && (low..=high).contains(&(f as i128)),
         _ => true,
     }
 }
@@ -175,23 +190,28 @@ pub fn from_data(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tens
             }
         });
     }
-    if let Some(t) = crate::numpy::from_array(data, false)? {
+    if let Some(t) = crate::numpy::from_array(data, true)? {
         return run(py, t.numel(), || match dtype {
             Some(d) if d != t.dtype() => t.to_dtype(d),
             _ => t.copy(),
         });
     }
-    let mut reader = Reader::default();
-    let lists = data.cast::<PyList>().is_ok_and(|l| l.get_item(0).is_ok_and(|x| crate::numpy::is_array(&x)));
-    if lists {
-        // A list of arrays: NumPy joins them.
-        let joined = py
-            .import("numpy")?
-            .call_method1("stack", (data,))
-            .map_err(|e| PyValueError::new_err(e.to_string()))?;
-        return from_data(&joined, dtype);
+    if let Ok(list) = data.cast::<PyList>()
+        && list.len() > 1
+        && list.iter().all(|x| crate::numpy::is_array(&x))
+    {
+        // NumPy joins arrays faster than reading them number by number would.
+        let joined = py.import("numpy")?.call_method1("stack", (data,));
+        return match joined {
+            Ok(joined) => from_data(&joined, dtype),
+            Err(e) => Err(PyValueError::new_err(format!("tensor: {e}; arrays in a list must agree in shape"))),
+        };
     }
+    let mut reader = Reader::default();
     reader.read(data, 0)?;
+    if dtype.is_none() && reader.values.iter().any(|n| matches!(n, Number::UInt(_))) && !reader.floats() {
+        return Err(PyValueError::new_err("tensor: a value is too large for int64; give dtype=uint64"));
+    }
     let dtype = dtype.or(reader.dtype).unwrap_or(rushlight::default_dtype());
     let known = reader.shape.iter().product::<usize>();
     if known != reader.values.len() {
@@ -270,36 +290,6 @@ fn nest(py: Python<'_>, flat: &[Number], shape: &[usize], at: &mut usize) -> PyR
         list.append(nest(py, flat, inner, at)?)?;
     }
     Ok(list.into_any().unbind())
-}
-
-/// `Tensor(2, 3)`, `Tensor([1., 2.])`, `Tensor(other)`, `Tensor()`: the constructor of old programs.
-pub fn legacy_new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Tensor> {
-    let py = args.py();
-    if let Some(names) = kwargs.filter(|k| {
-        !k.is_empty()
-            && !k.contains("device").unwrap_or(false)
-            && !k.contains("requires_grad").unwrap_or(false)
-    }) {
-        return Err(PyTypeError::new_err(format!(
-            "Tensor: takes no keywords {}; use rushlight.tensor",
-            names.keys()
-        )));
-    }
-    let default = rushlight::default_dtype();
-    if args.len() == 1 {
-        let first = args.get_item(0)?;
-        if let Some(t) = tensor_of(&first) {
-            return t.detach().map_err(|e| raise(py, e));
-        }
-        if sequence(&first).is_some() && first.get_type().name()? != "Size" {
-            return from_data(&first, Some(default));
-        }
-    }
-    let sizes = spread_ints(args, "Tensor")?;
-    if args.is_empty() {
-        return Tensor::empty([0usize; 1]).map_err(|e| raise(py, e));
-    }
-    Tensor::empty(Size(sizes)).map_err(|e| raise(py, e))
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -83,6 +83,19 @@ pub fn is_in_format(t: &Tensor, format: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(true)
 }
 
+/// The strides of a dense tensor of this shape in that format.
+pub fn in_order(t: &Tensor, format: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
+    let Some(order) = order(t, format_of(format)?)? else {
+        return Ok(rushlight::layout::contiguous_strides(t.shape()).to_vec());
+    };
+    let (mut strides, mut step) = (vec![0; order.len()], 1isize);
+    for d in order.iter().rev().map(|d| *d as usize) {
+        strides[d] = step;
+        step = step.saturating_mul(t.shape()[d].max(1) as isize);
+    }
+    Ok(strides)
+}
+
 /// The tensor in that format: itself, or a copy.
 pub fn in_format(py: Python<'_>, t: Tensor, format: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     if format_of(format)? == Format::Preserve || is_in_format(&t, format)? {

@@ -1,9 +1,10 @@
 //! The Python module's extension, `rushlight._C`.
 //!
 //! - `call`, `args`, `docs`, `out`: functions and methods made from the op table;
-//! - `object`, `attributes`, `operators`, `index`, `convert`, `grad`, `storage`: the class Tensor;
+//! - `object`, `attributes`, `operators`, `index`, `convert`, `grad`, `storage`,
+//!   `resize`: the class Tensor;
 //! - `dtype`, `layouts`, `number`, `random`, `node`: the smaller classes;
-//! - `data`, `numpy`: tensors from and to Python's and NumPy's data;
+//! - `data`, `legacy`, `scalar`, `numpy`, `dlpack`, `share`: tensors from and to the data of Python, NumPy and others;
 //! - `gate`, `guard`: the ways in and out.
 
 #![allow(non_snake_case, reason = "Python's name for the extension is _C, as torch's")]
@@ -14,6 +15,7 @@ mod call;
 #[allow(unsafe_op_in_unsafe_fn, reason = "code of PyO3, for methods that a macro writes")]
 mod convert;
 mod data;
+mod dlpack;
 mod docs;
 mod dtype;
 mod gate;
@@ -21,6 +23,7 @@ mod grad;
 mod guard;
 mod index;
 mod layouts;
+mod legacy;
 mod node;
 mod number;
 mod numpy;
@@ -29,6 +32,9 @@ mod object;
 mod operators;
 mod out;
 mod random;
+mod resize;
+mod scalar;
+mod share;
 mod storage;
 
 use pyo3::prelude::*;
@@ -41,7 +47,10 @@ fn _C(m: &Bound<'_, PyModule>) -> PyResult<()> {
     layouts::register(m)?;
     random::register(m)?;
     data::register(m)?;
+    legacy::register(m)?;
     numpy::register(m)?;
+    share::register(m)?;
+    dlpack::register(m)?;
     grad::register(m)?;
     node::register(m)?;
     storage::register(m)?;

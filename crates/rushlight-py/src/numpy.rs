@@ -1,145 +1,278 @@
 //! Memory shared with NumPy, by the array interface that both sides speak.
 
-use crate::attributes::Arg;
-use crate::gate::raise;
-use crate::object::{PyTensor, wrap};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use crate::gate::{raise, run};
+use crate::object::{PyTensor, tensor_of, wrap};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use rushlight::mem::Storage;
-use rushlight::{DType, Layout, Shape, Strides, Tensor};
+use rushlight::{DType, Device, Layout, Shape, Strides, Tensor};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// What is asked of NumPy's class, past anything a class derived from it says.
+struct Numpy {
+    ndarray: Py<PyType>,
+    interface: Py<PyAny>,
+    base: Py<PyAny>,
+    flags: Py<PyAny>,
+}
+
+/// NumPy, once the program has imported it: before that nothing is an array.
+fn numpy(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
+    static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
+    if let Some(known) = NUMPY.get(py) {
+        return Ok(Some(known));
+    }
+    let modules = py.import("sys")?.getattr("modules")?;
+    let Ok(ndarray) = modules.get_item("numpy").and_then(|n| n.getattr("ndarray")) else { return Ok(None) };
+    let class: Bound<'_, PyType> = ndarray.cast_into()?;
+    let found = Numpy {
+        interface: class.getattr("__array_interface__")?.unbind(),
+        base: class.getattr("base")?.unbind(),
+        flags: class.getattr("flags")?.unbind(),
+        ndarray: class.unbind(),
+    };
+    Ok(Some(NUMPY.get_or_init(py, || found)))
+}
+
+impl Numpy {
+    fn is_array(&self, x: &Bound<'_, PyAny>) -> PyResult<bool> {
+        x.is_instance(self.ndarray.bind(x.py()))
+    }
+    fn get<'py>(descriptor: &Py<PyAny>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        descriptor.bind(x.py()).call_method1(intern!(x.py(), "__get__"), (x,))
+    }
+}
 
 /// Whether it is a NumPy array; NumPy is not imported for that.
 pub fn is_array(x: &Bound<'_, PyAny>) -> bool {
-    let class = x.get_type();
-    class.name().is_ok_and(|n| n == "ndarray")
-        && class
-            .getattr(intern!(x.py(), "__module__"))
-            .is_ok_and(|m| m.extract::<&str>().is_ok_and(|m| m == "numpy"))
+    numpy(x.py()).is_ok_and(|n| n.is_some_and(|n| n.is_array(x).unwrap_or(false)))
 }
 
 /// Keeps the array that lends memory.
 struct Lender(#[allow(dead_code)] Py<PyAny>);
 
-/// A tensor over an array's memory; `None` for what is no array. `subclasses` too, and array scalars.
+/// What an array says about itself.
+struct Face {
+    address: usize,
+    readonly: bool,
+    shape: Shape,
+    /// In bytes.
+    strides: Option<Vec<isize>>,
+    typestr: String,
+    structured: bool,
+}
+
+impl Face {
+    fn of<'py>(numpy: &Numpy, x: &Bound<'py, PyAny>) -> PyResult<Face> {
+        let py = x.py();
+        let interface = Numpy::get(&numpy.interface, x)?;
+        let interface: &Bound<'py, PyDict> = interface.cast()?;
+        let get = |k: &Bound<'py, PyString>| {
+            let missing = || PyTypeError::new_err(format!("from_numpy: the array lacks {k}"));
+            interface.get_item(k).and_then(|v| v.ok_or_else(missing))
+        };
+        let (address, readonly): (usize, bool) = get(intern!(py, "data"))?.extract()?;
+        let strides = get(intern!(py, "strides"))?;
+        let shape: Vec<usize> = get(intern!(py, "shape"))?.extract()?;
+        Ok(Face {
+            address,
+            readonly,
+            shape: shape.into(),
+            strides: if strides.is_none() { None } else { Some(strides.extract()?) },
+            typestr: get(intern!(py, "typestr"))?.extract()?,
+            structured: interface.get_item("descr")?.is_some_and(|d| d.len().is_ok_and(|n| n > 1)),
+        })
+    }
+
+    fn dtype(&self) -> PyResult<DType> {
+        let text = &self.typestr;
+        let native = text.get(1..).unwrap_or("");
+        let found = DType::ALL.iter().find(|d| d.npy_name().is_some_and(|n| n.get(1..) == Some(native)));
+        match found {
+            Some(_) if text.starts_with(if cfg!(target_endian = "little") { '>' } else { '<' }) => {
+                Err(PyValueError::new_err(format!(
+                    "from_numpy: the array's type {text} is not in this machine's byte order; convert it with \
+                     array.astype(array.dtype.newbyteorder('='))"
+                )))
+            }
+            Some(d) if !self.structured => Ok(*d),
+            _ => Err(PyTypeError::new_err(format!(
+                "from_numpy: no dtype holds elements of type {text}; bool, integers of 8 to 64 bits, floats of 16 \
+                 to 64 and complex numbers of 64 and 128 can be shared"
+            ))),
+        }
+    }
+
+    /// Strides in elements.
+    fn strides(&self, dtype: DType) -> PyResult<Strides> {
+        let item = dtype.size() as isize;
+        let Some(list) = &self.strides else {
+            return Ok(rushlight::layout::contiguous_strides(&self.shape));
+        };
+        for s in list {
+            if *s < 0 {
+                return Err(PyValueError::new_err(format!(
+                    "from_numpy: the array has strides {list:?}; tensors have no negative ones, so copy it with \
+                     array.copy()"
+                )));
+            }
+            if s % item != 0 {
+                return Err(PyValueError::new_err(format!(
+                    "from_numpy: strides of {list:?} bytes are no multiples of the element's {item}; copy the array \
+                     with array.copy()"
+                )));
+            }
+        }
+        Ok(list.iter().map(|s| s / item).collect())
+    }
+
+    /// First byte and one past the last.
+    fn extent(&self, item: usize) -> Option<(i128, i128)> {
+        if self.shape.contains(&0) {
+            return None;
+        }
+        let (mut low, mut high) = (self.address as i128, self.address as i128);
+        let dense: Vec<isize>;
+        let strides = match &self.strides {
+            Some(s) => s,
+            None => {
+                let unit = rushlight::layout::contiguous_strides(&self.shape);
+                dense = unit.iter().map(|s| s.saturating_mul(item as isize)).collect();
+                &dense
+            }
+        };
+        for (n, s) in self.shape.iter().zip(strides) {
+            let reach = (*n as i128 - 1) * *s as i128;
+            if reach < 0 { low += reach } else { high += reach }
+        }
+        Some((low, high + item as i128))
+    }
+}
+
+/// The array whose memory `x` looks at; `x` itself when it is no view of another.
+fn root<'py>(numpy: &Numpy, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let (mut last, mut at) = (x.clone(), Numpy::get(&numpy.base, x)?);
+    // Chains are short, as NumPy links a view to the root; classes of others may link in a circle.
+    for _ in 0..64 {
+        if at.is_none() {
+            break;
+        }
+        if numpy.is_array(&at)? {
+            (last, at) = (at.clone(), Numpy::get(&numpy.base, &at)?);
+        } else if at.get_type().name()? == "DummyArray" {
+            at = at.getattr(intern!(x.py(), "base"))?; // made by as_strided
+        } else {
+            break;
+        }
+    }
+    Ok(last)
+}
+
+/// The size of one element of an array, from its type.
+fn item_size(face: &Face) -> usize {
+    face.typestr.get(2..).and_then(|n| n.parse().ok()).unwrap_or(1)
+}
+
+/// Refuses a view that reaches outside the array it is a view of, as `as_strided` can make.
+fn check_reach(face: &Face, item: usize, root: &Face) -> PyResult<()> {
+    let (Some((low, high)), inside) = (face.extent(item), root.extent(item_size(root))) else {
+        return Ok(());
+    };
+    match inside {
+        Some((first, end)) if first <= low && high <= end => Ok(()),
+        _ => Err(PyValueError::new_err(format!(
+            "from_numpy: shape {:?} with strides of {:?} bytes reaches outside the array it is a view of",
+            face.shape, face.strides
+        ))),
+    }
+}
+
+/// A tensor over an array's memory; `None` for what is no array. Read-only arrays bring a warning
+/// unless `quiet`, as where the data will be copied.
 pub fn from_array(x: &Bound<'_, PyAny>, quiet: bool) -> PyResult<Option<Tensor>> {
     let py = x.py();
-    let _ = quiet;
-    if crate::object::tensor_of(x).is_some() {
+    let Some(numpy) = numpy(py)? else { return Ok(None) };
+    if !numpy.is_array(x)? {
         return Ok(None);
     }
-    if !is_array(x) {
-        let derived = py
-            .import("sys")?
-            .getattr("modules")?
-            .get_item("numpy")
-            .ok()
-            .and_then(|n| n.getattr("ndarray").ok());
-        if !derived.is_some_and(|c| x.is_instance(&c).unwrap_or(false)) {
-            return Ok(None);
-        }
+    let face = Face::of(numpy, x)?;
+    let dtype = face.dtype()?;
+    let strides = face.strides(dtype)?;
+    let owner = root(numpy, x)?;
+    if !owner.is(x) {
+        check_reach(&face, dtype.size(), &Face::of(numpy, &owner)?)?;
     }
-    let interface = x.getattr(intern!(py, "__array_interface__"))?;
-    let interface: &Bound<'_, PyDict> = interface.cast()?;
-    let get = |k: &str| {
-        interface
-            .get_item(k)
-            .and_then(|v| v.ok_or_else(|| PyTypeError::new_err(format!("from_numpy: the array lacks {k}"))))
+    // NumPy's own memory can be written even where an array asks not to; that of a mapped file or of
+    // bytes cannot.
+    let locked = face.readonly && {
+        let flags = Numpy::get(&numpy.flags, &owner)?;
+        !flags.getattr(intern!(py, "owndata"))?.is_truthy()?
     };
-    let text: String = get("typestr")?.extract()?;
-    let dtype = dtype_of(&text, interface)?;
-    let shape: Vec<usize> = get("shape")?.extract()?;
-    let (address, _readonly): (usize, bool) = get("data")?.extract()?;
-    let bytes: Option<Vec<isize>> = match interface.get_item("strides")? {
-        Some(s) if !s.is_none() => Some(s.extract()?),
-        _ => None,
-    };
-    let item = dtype.size() as isize;
-    let strides: Strides = match bytes {
-        None => Layout::contiguous(shape.as_slice()).map_err(|e| raise(py, e))?.strides().into(),
-        Some(list) => {
-            for s in &list {
-                if *s < 0 {
-                    return Err(PyValueError::new_err(
-                        "from_numpy: the array has a negative stride; copy it with array.copy()",
-                    ));
-                }
-                if s % item != 0 {
-                    return Err(PyValueError::new_err(
-                        "from_numpy: a stride is no multiple of the element's size; copy the array",
-                    ));
-                }
-            }
-            list.iter().map(|s| s / item).collect()
-        }
-    };
-    let shape: Shape = shape.as_slice().into();
+    if face.readonly && !quiet {
+        warn_readonly(py)?;
+    }
     let made = (|| {
-        let layout = Layout::new(shape, strides, 0)?;
-        let reach = layout.storage_elements().checked_mul(dtype.size());
-        let Some(reach) = reach else {
+        let layout = Layout::new(face.shape.clone(), strides, 0)?;
+        let Some(reach) = layout.storage_elements().checked_mul(dtype.size()) else {
             return Err(rushlight::err!(Runtime, "from_numpy", "the array reaches past any memory"));
         };
-        // SAFETY: NumPy says that an array with this interface lies at that address with that shape and
-        // these strides, all of it initialised, and the array is kept until the storage goes. Python
-        // code that writes to it from another thread races as it does with NumPy alone.
-        let storage = unsafe {
-            Storage::from_foreign(
-                address as *mut u8,
-                reach,
-                false,
-                Box::new(Lender(x.clone().unbind())),
-                "numpy",
-            )
-        };
+        let (ptr, lender) = (face.address as *mut u8, Box::new(Lender(x.clone().unbind())));
+        // SAFETY: NumPy itself says, not a class derived from its array, that the array lies at that
+        // address with that shape and these strides, all of it initialised; `check_reach` saw that a
+        // view stays inside its root; the array is kept until the storage goes. Python code that
+        // writes to it from another thread races as it does with NumPy alone.
+        let storage = unsafe { Storage::from_foreign(ptr, reach, locked, lender, "numpy") };
         Tensor::from_storage(storage, layout, dtype)
     })();
     made.map(Some).map_err(|e| raise(py, e))
 }
 
-fn dtype_of(text: &str, interface: &Bound<'_, PyDict>) -> PyResult<DType> {
-    let fields = interface.get_item("descr")?.and_then(|d| d.len().ok()).unwrap_or(1);
-    if text.starts_with('>') {
-        return Err(PyValueError::new_err(
-            "from_numpy: the array is not in this machine's byte order; use array.astype",
-        ));
+/// Says once that memory which asks not to be written is shared.
+pub fn warn_readonly(py: Python<'_>) -> PyResult<()> {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if WARNED.swap(true, Relaxed) {
+        return Ok(());
     }
-    let native = text.get(1..).unwrap_or("");
-    DType::ALL
-        .iter()
-        .find(|d| d.npy_name().is_some_and(|n| n.get(1..) == Some(native)))
-        .copied()
-        .filter(|_| fields <= 1)
-        .ok_or_else(|| {
-            PyTypeError::new_err(format!(
-                "from_numpy: no dtype holds elements of type {text}; bool, integers, floats and complex numbers can be shared"
-            ))
-        })
+    let text = c"the memory is read-only and will be shared all the same: do not write to the tensor, or copy \
+        the data first; this is said once";
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
 }
 
-/// Lends a tensor's memory: NumPy makes an array of whatever has this attribute, and keeps it.
-#[pyclass(name = "_Lent", module = "rushlight._C", frozen)]
-struct Lent(Tensor);
+/// The tensor that an array made by `numpy()` has for its base, and which NumPy asks for the memory.
+#[pyclass(name = "_Lent", module = "rushlight._C", extends = PyTensor, frozen)]
+struct Lent;
 
 #[pymethods]
 impl Lent {
     #[getter]
-    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let t = &self.0;
+    fn __array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let py = slf.py();
+        let Some(t) = tensor_of(slf.as_any()) else {
+            return Err(PyTypeError::new_err("numpy: not a tensor"));
+        };
         let name = t.dtype().npy_name().ok_or_else(|| no_array(t.dtype()))?;
         let size = t.element_size() as isize;
         // The address of a storage is final once it cannot be resized.
         t.storage().set_resizable(false);
+        let layout = t.layout();
+        if layout.storage_elements().saturating_mul(t.element_size()) > t.storage().nbytes() {
+            return Err(PyRuntimeError::new_err(format!(
+                "numpy: shape {:?} reaches past the storage, which was resized to {} bytes",
+                t.shape(),
+                t.storage().nbytes()
+            )));
+        }
+        // NumPy takes no null address, not even for no elements.
+        let address = if t.numel() == 0 { 64 } else { t.data_ptr() };
         let d = PyDict::new(py);
-        d.set_item("version", 3)?;
-        d.set_item("typestr", name)?;
-        d.set_item("shape", PyTuple::new(py, t.shape())?)?;
-        d.set_item("strides", PyTuple::new(py, t.strides().iter().map(|s| s * size))?)?;
-        d.set_item(
-            "data",
-            (t.storage().data_ptr() + t.storage_offset() * t.element_size(), t.storage().is_readonly()),
-        )?;
+        d.set_item(intern!(py, "version"), 3)?;
+        d.set_item(intern!(py, "typestr"), name)?;
+        d.set_item(intern!(py, "shape"), PyTuple::new(py, t.shape())?)?;
+        d.set_item(intern!(py, "strides"), PyTuple::new(py, t.strides().iter().map(|s| s * size))?)?;
+        d.set_item(intern!(py, "data"), (address, t.storage().is_readonly()))?;
         Ok(d)
     }
 }
@@ -148,43 +281,97 @@ fn no_array(dtype: DType) -> PyErr {
     PyTypeError::new_err(format!("numpy: NumPy has no {dtype}; convert it first, with .float()"))
 }
 
+/// An array over the tensor's memory.
+fn to_array<'py>(py: Python<'py>, mut t: Tensor, force: bool) -> PyResult<Bound<'py, PyAny>> {
+    static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if force {
+        t = t.detach().and_then(|t| t.to_device(Device::CPU)).map_err(|e| raise(py, e))?;
+    }
+    if t.requires_grad() && rushlight::grad::is_grad_enabled() {
+        return Err(PyRuntimeError::new_err(
+            "numpy: the tensor requires grad, and NumPy cannot record; use t.detach().numpy()",
+        ));
+    }
+    if !t.device().is_host() {
+        let device = t.device();
+        return Err(PyTypeError::new_err(format!(
+            "numpy: the tensor is on {device}, whose memory NumPy cannot reach; use t.cpu().numpy()"
+        )));
+    }
+    if t.dtype().npy_name().is_none() {
+        return Err(no_array(t.dtype()));
+    }
+    let asarray = AS_ARRAY
+        .get_or_try_init(py, || PyResult::Ok(py.import("numpy")?.getattr("asarray")?.unbind()))?
+        .bind(py);
+    let alias = t.detach().map_err(|e| raise(py, e))?;
+    let lent = Py::new(py, PyClassInitializer::from(PyTensor::bare(alias)).add_subclass(Lent))?;
+    asarray.call1((lent,))
+}
+
 #[pymethods]
 impl PyTensor {
-    /// An array over the same memory.
+    /// An array over the same memory: writes on one side show on the other.
     #[pyo3(signature = (*, force=false))]
-    fn numpy(slf: &Bound<'_, Self>, force: bool) -> PyResult<Py<PyAny>> {
+    fn numpy<'py>(slf: &Bound<'py, Self>, force: bool) -> PyResult<Bound<'py, PyAny>> {
+        to_array(slf.py(), slf.get().get(slf.py()), force)
+    }
+
+    /// What NumPy asks for: an array over the same memory where dtype and `copy` allow.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let mut t = slf.get().get(py);
-        if force {
-            t = t.detach().and_then(|t| t.to_device(rushlight::Device::CPU)).map_err(|e| raise(py, e))?;
-        }
-        if t.requires_grad() && rushlight::grad::is_grad_enabled() {
-            return Err(PyRuntimeError::new_err(
-                "numpy: the tensor requires grad, and NumPy cannot record; use t.detach().numpy()",
-            ));
-        }
-        if !t.device().is_host() {
-            return Err(PyTypeError::new_err(format!(
-                "numpy: the tensor is on {}; use t.cpu().numpy()",
-                t.device()
+        let array = to_array(py, slf.get().get(py), false)?;
+        let wanted = match dtype {
+            Some(d) if !d.is_none() => d.clone(),
+            _ if copy != Some(true) => return Ok(array),
+            _ => array.getattr(intern!(py, "dtype"))?,
+        };
+        let same = array.getattr(intern!(py, "dtype"))?.eq(&wanted)?;
+        if copy == Some(false) && !same {
+            return Err(PyValueError::new_err(format!(
+                "numpy: {} cannot become {wanted} without a copy",
+                slf.get().get(py).dtype()
             )));
         }
-        if t.dtype().npy_name().is_none() {
-            return Err(no_array(t.dtype()));
-        }
-        if t.numel() == 0 {
-            let empty = py
-                .import("numpy")?
-                .call_method1("empty", (PyTuple::new(py, t.shape())?, t.dtype().npy_name()))?;
-            return Ok(empty.unbind());
-        }
-        let lent = Py::new(py, Lent(t))?;
-        Ok(py.import("numpy")?.call_method1("asarray", (lent,))?.unbind())
+        let options = PyDict::new(py);
+        options.set_item("copy", copy == Some(true))?;
+        array.call_method("astype", (wanted,), Some(&options))
+    }
+
+    #[classattr]
+    fn __array_priority__() -> i32 {
+        1000
+    }
+
+    /// What a NumPy function made of this tensor, as a tensor again.
+    #[pyo3(signature = (array, _context=None, _return_scalar=false))]
+    fn __array_wrap__(
+        slf: &Bound<'_, Self>,
+        array: &Bound<'_, PyAny>,
+        _context: Option<&Bound<'_, PyAny>>,
+        _return_scalar: bool,
+    ) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        let array = match is_array(array) {
+            true => array.clone(),
+            false => py.import("numpy")?.call_method1("asarray", (array,))?,
+        };
+        let Some(t) = from_array(&array, false)? else {
+            return Err(PyTypeError::new_err("__array_wrap__: takes a NumPy array"));
+        };
+        // torch, older than NumPy's bool of today, answers with bytes here.
+        wrap(py, if t.dtype() == DType::Bool { run(py, t.numel(), || t.to_dtype(DType::U8))? } else { t })
     }
 }
 
 /// A tensor over an array's memory: nothing is copied, writes on one side show on the other.
 #[pyfunction]
+#[pyo3(signature = (ndarray, /))]
 fn from_numpy(ndarray: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     match from_array(ndarray, false)? {
         Some(t) => wrap(ndarray.py(), t),
@@ -195,21 +382,7 @@ fn from_numpy(ndarray: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// The tensor of a NumPy array, or none.
-#[pyfunction]
-fn _maybe_numpy(x: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
-    from_array(x, true)?.map(|t| wrap(x.py(), t)).transpose()
-}
-
-/// A tensor's memory as bytes, in row-major order.
-#[pyfunction]
-fn _to_bytes(t: Arg) -> PyResult<Vec<u8>> {
-    t.to_bytes().map_err(|e| PyRuntimeError::new_err(e.to_string()))
-}
-
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(from_numpy, m)?)?;
-    m.add_function(wrap_pyfunction!(_maybe_numpy, m)?)?;
-    m.add_function(wrap_pyfunction!(_to_bytes, m)?)?;
     m.add_class::<Lent>()
 }
