@@ -30,7 +30,7 @@ half, float, double, short, int, long, cfloat, cdouble = float16, float32, float
 
 globals().update({k: v for k, v in _C._functions.items()})
 
-from . import _tensor, autograd, return_types, storage  # noqa: E402
+from . import _tensor, autograd, return_types, storage, utils  # noqa: E402
 from ._legacy import (  # noqa: E402
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, ComplexDoubleTensor, ComplexFloatTensor, DoubleTensor,
     FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor,

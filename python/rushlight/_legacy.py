@@ -35,11 +35,3 @@ NAMES = {
 
 for _name, _dtype in NAMES.items():
     globals()[_name] = tensortype(_name, (), {"dtype": _dtype, "is_cuda": False, "__module__": "torch"})
-
-
-def _new(self, *args, **kwargs):
-    """A tensor of this one's dtype: of the given sizes, or with the given data."""
-    return _C._legacy_tensor(self.dtype, args, kwargs)
-
-
-Tensor.new = _new

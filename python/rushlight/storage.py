@@ -156,8 +156,8 @@ class TypedStorage:
         return _typed, (self._untyped_storage, self.dtype)
 
     def __repr__(self):
-        text = "...\n" if self.device.type == "meta" else "".join(f" {x}\n" for x in self)
-        return f"{text}[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+        text = "..." if self.device.type == "meta" else "\n ".join(map(str, self))
+        return f" {text}\n[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
 
 
 def _typed(untyped, dtype):
@@ -203,6 +203,9 @@ for _name, _dtype in {
     "bool": _C.bool,
 }.items():
     setattr(TypedStorage, _name, _cast(_dtype))
+    setattr(UntypedStorage, _name, lambda self, _dtype=_dtype: _typed(self, _C.uint8)._to(_dtype))
+
+UntypedStorage.type = lambda self: "torch.storage.UntypedStorage"
 
 
 def _storage(self):

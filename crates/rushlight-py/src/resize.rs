@@ -26,9 +26,10 @@ fn source(x: Option<&Bound<'_, PyAny>>, t: &Tensor) -> PyResult<Source> {
     }
     match storage_of(x)? {
         Some((s, dtype)) => match dtype.filter(|d| *d != t.dtype()) {
-            Some(d) => {
-                Err(PyRuntimeError::new_err(format!("set_: the storage is one of {d}, the tensor of {}", t.dtype())))
-            }
+            Some(d) => Err(PyRuntimeError::new_err(format!(
+                "set_: the storage is one of {d}, the tensor of {}",
+                t.dtype()
+            ))),
             None => Ok(Source::Storage(s)),
         },
         None => Err(PyTypeError::new_err(format!(
@@ -89,8 +90,12 @@ impl PyTensor {
                 t.set_storage_(&s, 0, [n], None).map(drop)
             }
             (Source::Storage(s), Some(size)) => t.set_storage_(&s, offset, size, stride).map(drop),
-            (Source::Nothing, None) => blank(t.device()).and_then(|s| t.set_storage_(&s, 0, [0usize], None).map(drop)),
-            (Source::Nothing, Some(_)) => return Err(PyTypeError::new_err("set_: takes a size only with a source")),
+            (Source::Nothing, None) => {
+                blank(t.device()).and_then(|s| t.set_storage_(&s, 0, [0usize], None).map(drop))
+            }
+            (Source::Nothing, Some(_)) => {
+                return Err(PyTypeError::new_err("set_: takes a size only with a source"));
+            }
         };
         done.map_err(|e| raise(py, e))?;
         PyTensor::exchange(slf, t);

@@ -142,7 +142,8 @@ impl Part {
                 self.count
             ));
         }
-        let Some(left) = usize::try_from(self.offset).ok().and_then(|o| len.checked_sub(o)).filter(|l| *l > 0)
+        let Some(left) =
+            usize::try_from(self.offset).ok().and_then(|o| len.checked_sub(o)).filter(|l| *l > 0)
         else {
             return refuse(format!(
                 "{op}: offset {} lies outside the buffer of {len} bytes; it must be at least 0 and less than {len}",
@@ -233,7 +234,9 @@ fn frombuffer(
     };
     let view = py.import("builtins")?.getattr("memoryview")?.call1((buffer,)).map_err(|_| {
         let kind = buffer.get_type().name().map_or_else(|_| "object".into(), |n| n.to_string());
-        PyValueError::new_err(format!("frombuffer: a {kind} has no buffer; bytes, bytearray, array.array and mmap do"))
+        PyValueError::new_err(format!(
+            "frombuffer: a {kind} has no buffer; bytes, bytearray, array.array and mmap do"
+        ))
     })?;
     let t = over_buffer("frombuffer", &view, Part { dtype, count, offset }, false)?;
     with_grad(py, t, Some(requires_grad))

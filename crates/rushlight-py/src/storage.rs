@@ -92,7 +92,10 @@ impl PyStorage {
         if let Ok(slice) = key.cast::<PySlice>() {
             let part = slice.indices(n as isize)?;
             if part.step != 1 {
-                return Err(Self::fail("UntypedStorage", format!("a slice has steps of 1, not {}", part.step)));
+                return Err(Self::fail(
+                    "UntypedStorage",
+                    format!("a slice has steps of 1, not {}", part.step),
+                ));
             }
             let (start, stop) = (part.start.unsigned_abs(), part.stop.unsigned_abs());
             return Ok((start, stop.max(start), true));
@@ -138,7 +141,10 @@ impl PyStorage {
                         Ok(b) => b.as_bytes().to_vec(),
                         Err(_) => {
                             let kind = x.get_type().name()?.to_string();
-                            return Err(Self::fail("UntypedStorage", format!("a {kind} is no sequence of bytes")));
+                            return Err(Self::fail(
+                                "UntypedStorage",
+                                format!("a {kind} is no sequence of bytes"),
+                            ));
                         }
                     },
                 },
@@ -213,7 +219,8 @@ impl PyStorage {
         let (py, this) = (slf.py(), &slf.get().0);
         let (start, stop, slice) = slf.get().range(key)?;
         if !slice {
-            let read = with_bytes("UntypedStorage", this, |b| b.get(start).copied()).map_err(|e| raise(py, e))?;
+            let read =
+                with_bytes("UntypedStorage", this, |b| b.get(start).copied()).map_err(|e| raise(py, e))?;
             return match read {
                 Some(b) => Ok(b.into_pyobject(py)?.into_any().unbind()),
                 None => Err(PyIndexError::new_err("UntypedStorage: the index is out of range")),
@@ -319,15 +326,11 @@ impl PyStorage {
     }
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let s = &slf.get().0;
-        let mut text = String::new();
-        if s.device() == Device::META {
-            text.push_str("...\n");
-        } else {
-            for b in Self::_to_bytes(slf)?.as_bytes() {
-                text.push_str(&format!(" {b}\n"));
-            }
-        }
-        Ok(format!("{text}[torch.storage.UntypedStorage(device={}) of size {}]", s.device(), s.nbytes()))
+        let text = match s.device() {
+            Device::META => "...".to_string(),
+            _ => Self::_to_bytes(slf)?.as_bytes().iter().map(u8::to_string).collect::<Vec<_>>().join("\n "),
+        };
+        Ok(format!(" {text}\n[torch.storage.UntypedStorage(device={}) of size {}]", s.device(), s.nbytes()))
     }
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<PyStorage>().is_ok_and(|o| o.get().0.same(&self.0))
@@ -356,7 +359,9 @@ fn _from_storage(
     dtype: &Bound<'_, PyDType>,
 ) -> PyResult<Py<PyAny>> {
     if let Some(s) = stride.iter().find(|s| **s < 0) {
-        return Err(PyRuntimeError::new_err(format!("from_storage: a tensor has no negative stride, such as {s}")));
+        return Err(PyRuntimeError::new_err(format!(
+            "from_storage: a tensor has no negative stride, such as {s}"
+        )));
     }
     let made = Layout::new(size.as_slice(), stride.as_slice(), offset)
         .and_then(|l| Tensor::from_storage(storage.get().0.clone(), l, dtype.get().0));

@@ -27,9 +27,9 @@ fn only(slf: &Bound<'_, PyTensor>, op: &str) -> PyResult<Number> {
 fn real(n: Number, op: &str) -> PyResult<Number> {
     match n {
         Number::Complex(re, im) if im == 0.0 => Ok(Number::Float(re)),
-        Number::Complex(re, im) => {
-            Err(PyRuntimeError::new_err(format!("{op}: {re}{im:+}j has an imaginary part; use .real, or abs()")))
-        }
+        Number::Complex(re, im) => Err(PyRuntimeError::new_err(format!(
+            "{op}: {re}{im:+}j has an imaginary part; use .real, or abs()"
+        ))),
         n => Ok(n),
     }
 }
@@ -100,7 +100,10 @@ impl PyTensor {
     }
 
     /// A 0-d tensor is formatted as its number; others have no format but the plain one.
-    fn __format__<'py>(slf: &Bound<'py, Self>, format_spec: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __format__<'py>(
+        slf: &Bound<'py, Self>,
+        format_spec: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (py, t): (_, Tensor) = (slf.py(), slf.get().get(slf.py()));
         if t.dim() == 0 && t.device() != rushlight::Device::META {
             let number = to_python(py, t.item().map_err(|e| raise(py, e))?)?;
