@@ -342,9 +342,9 @@ fn layout(dl: &DlTensor) -> PyResult<Layout> {
             )));
         }
     };
-    // SAFETY: DLPack promises `ndim` numbers behind each pointer that is not null.
     let list = |p: *mut i64| match rank {
         0 => Vec::new(),
+        // SAFETY: DLPack promises `ndim` numbers behind each pointer that is not null, as the callers saw.
         n => unsafe { std::slice::from_raw_parts(p, n) }.to_vec(),
     };
     let wrong = |what, list: &[i64]| {

@@ -26,7 +26,7 @@ fn only(slf: &Bound<'_, PyTensor>, op: &str) -> PyResult<Number> {
 /// The number without an imaginary part, which must be zero.
 fn real(n: Number, op: &str) -> PyResult<Number> {
     match n {
-        Number::Complex(re, im) if im == 0.0 => Ok(Number::Float(re)),
+        Number::Complex(re, 0.0) => Ok(Number::Float(re)),
         Number::Complex(re, im) => Err(PyRuntimeError::new_err(format!(
             "{op}: {re}{im:+}j has an imaginary part; use .real, or abs()"
         ))),

@@ -43,7 +43,7 @@ fn with_grad(py: Python<'_>, t: Tensor, wanted: Option<bool>) -> PyResult<Py<PyA
         Some(on) if on != t.requires_grad() => {
             let leaf = t.grad_fn().map_err(|e| raise(py, e))?.is_none();
             let t = if leaf { t } else { t.detach().map_err(|e| raise(py, e))? };
-            t.requires_grad_(on).map(|t| t.clone()).map_err(|e| raise(py, e))?
+            t.requires_grad_(on).map_err(|e| raise(py, e))?
         }
         _ => t,
     };
