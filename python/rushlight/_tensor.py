@@ -36,7 +36,7 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
     """Accumulates the gradients of this tensor into the leaves it was computed from."""
     from .autograd import backward as run
 
-    run(self, gradient, retain_graph, create_graph, inputs=inputs)
+    run((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs=inputs)
 
 
 @method

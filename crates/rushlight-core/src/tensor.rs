@@ -192,6 +192,10 @@ impl Tensor {
     pub fn version(&self) -> u64 {
         self.version_counter().get()
     }
+    /// Counts one in-place write, for writes that were made behind rushlight's back.
+    pub fn increment_version(&self) {
+        self.version_counter().bump();
+    }
     pub(crate) fn version_counter(&self) -> Version {
         self.0.version.clone().unwrap_or_else(|| Version::of(&self.0.storage))
     }

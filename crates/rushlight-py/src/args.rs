@@ -116,6 +116,19 @@ impl<'a, 'py> Call<'a, 'py> {
         self.names.map_or(0, |n| n.len())
     }
 
+    /// All arguments: those by position, then those by name.
+    #[allow(clippy::type_complexity)]
+    pub fn items(&self) -> PyResult<(Vec<Bound<'py, PyAny>>, Vec<(String, Bound<'py, PyAny>)>)> {
+        let positional = (0..self.len()).filter_map(|k| self.position(k)).map(|x| x.to_owned()).collect();
+        let mut named = Vec::new();
+        for k in 0..self.keywords() {
+            if let Some(name) = self.names.map(|n| n.get_item(k)).transpose()? {
+                named.push((name.extract()?, self.arg(self.positional + k).to_owned()));
+            }
+        }
+        Ok((positional, named))
+    }
+
     /// What was given, for messages: `(Tensor, int, dim=str)`.
     pub fn describe(&self) -> String {
         let kind =

@@ -131,7 +131,10 @@ fn invoke(entry: &Entry, call: &Call<'_, '_>) -> PyResult<Py<PyAny>> {
             return execute(call.py, form, args, extras);
         }
     }
-    Err(refusal(entry, call))
+    match crate::scalar::function(entry, call)? {
+        Some(symbolic) => Ok(symbolic),
+        None => Err(refusal(entry, call)),
+    }
 }
 
 #[cold]

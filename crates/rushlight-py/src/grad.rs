@@ -1,27 +1,16 @@
-//! Autograd: flags, gradients, hooks, modes.
+//! Autograd: flags, gradients, modes.
 
 use crate::attributes::Arg;
-use crate::gate::{pass, raise, run_long};
+use crate::gate::{raise, run_long};
 use crate::object::{PyTensor, tensor_of, wrap};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use rushlight::grad::{self, BackwardOptions, GradOptions, HookId, ModeGuard};
-use rushlight::{Result, Tensor};
-use std::cell::RefCell;
+use rushlight::Tensor;
+use rushlight::grad::{self, Anomaly, BackwardOptions, GradOptions};
+use std::ffi::CString;
 
 fn of(slf: &Bound<'_, PyTensor>) -> Tensor {
     slf.get().get(slf.py())
-}
-
-/// What a hook in Python returned, as a gradient.
-fn answer(py: Python<'_>, x: PyResult<Py<PyAny>>) -> Result<Option<Tensor>> {
-    let x = x.map_err(pass)?;
-    let x = x.bind(py);
-    match tensor_of(x) {
-        Some(t) => Ok(Some(t)),
-        None if x.is_none() => Ok(None),
-        None => Err(pass(PyTypeError::new_err("a hook must return a tensor, or None to keep the gradient"))),
-    }
 }
 
 #[pymethods]
@@ -46,7 +35,16 @@ impl PyTensor {
     }
     #[getter]
     fn grad(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
-        of(slf).grad().map(|g| wrap(slf.py(), g)).transpose()
+        let (py, t) = (slf.py(), of(slf));
+        match t.grad() {
+            Some(g) => wrap(py, g).map(Some),
+            None if t.is_leaf() || t.retains_grad() => Ok(None),
+            None => {
+                let text = c"grad: only leaves keep their gradient; this tensor is the result of an op. Call retain_grad() on it before backward, or read the leaf's";
+                PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
+                Ok(None)
+            }
+        }
     }
     #[setter]
     fn set_grad(slf: &Bound<'_, Self>, grad: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -86,40 +84,6 @@ impl PyTensor {
     fn retains_grad(slf: &Bound<'_, Self>) -> bool {
         of(slf).retains_grad()
     }
-    fn _add_hook(slf: &Bound<'_, Self>, hook: Py<PyAny>) -> PyResult<PyHook> {
-        let t = of(slf);
-        let id = t
-            .register_hook(move |g| {
-                Python::attach(|py| answer(py, wrap(py, g.clone()).and_then(|g| hook.call1(py, (g,)))))
-            })
-            .map_err(|e| raise(slf.py(), e))?;
-        Ok(PyHook { tensor: t, id })
-    }
-    fn _add_post_hook(slf: &Bound<'_, Self>, hook: Py<PyAny>) -> PyResult<PyHook> {
-        let t = of(slf);
-        let id = t
-            .register_post_accumulate_grad_hook(move |leaf| {
-                Python::attach(|py| {
-                    wrap(py, leaf.clone()).and_then(|t| hook.call1(py, (t,))).map(drop).map_err(pass)
-                })
-            })
-            .map_err(|e| raise(slf.py(), e))?;
-        Ok(PyHook { tensor: t, id })
-    }
-}
-
-/// A hook that can be removed.
-#[pyclass(name = "_Hook", module = "rushlight._C", frozen)]
-struct PyHook {
-    tensor: Tensor,
-    id: HookId,
-}
-
-#[pymethods]
-impl PyHook {
-    fn remove(&self, py: Python<'_>) -> PyResult<()> {
-        self.tensor.remove_hook(self.id).map_err(|e| raise(py, e))
-    }
 }
 
 type Gradients<'py> = Vec<Option<Arg>>;
@@ -150,6 +114,7 @@ fn _backward(
             }
         }
     })
+    .inspect_err(|_| warn_of_failure(py))
 }
 
 /// The gradients themselves.
@@ -171,36 +136,60 @@ fn _grad(
         let outs: Vec<&Tensor> = outputs.iter().map(|a| &a.0).collect();
         let ins: Vec<&Tensor> = inputs.iter().map(|a| &a.0).collect();
         grad::grad(&outs, &ins, &gradients, options)
-    })?;
+    })
+    .inspect_err(|_| warn_of_failure(py))?;
     grads.into_iter().map(|g| g.map(|g| wrap(py, g)).transpose()).collect()
 }
 
-thread_local! {
-    /// The modes that Python's context managers entered on this thread, innermost last.
-    static MODES: RefCell<Vec<ModeGuard>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Enters a mode: 0 no_grad, 1 enable_grad, 2 inference_mode, 3 leaves inference mode.
-#[pyfunction]
-fn _push_mode(kind: u8) {
-    let guard = match kind {
-        0 => grad::set_grad_enabled(false),
-        1 => grad::set_grad_enabled(true),
-        k => grad::set_inference_mode(k == 2),
+/// In anomaly mode, tells which step of the graph failed and which line recorded it.
+#[cold]
+fn warn_of_failure(py: Python<'_>) {
+    let Some(node) = grad::take_failed() else { return };
+    let text = match node.line() {
+        Some(line) => format!("Error detected in {}. The forward call was at {line}", node.title()),
+        None => format!("Error detected in {}. It was recorded before anomaly mode was on", node.title()),
     };
-    MODES.with_borrow_mut(|m| m.push(guard));
+    if let Ok(text) = CString::new(text) {
+        // A warning that the user made an error gives way to the error itself.
+        let _ = PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1);
+    }
 }
 
-/// Leaves the mode entered last.
+/// Sets recording and inference mode of this thread; gives what they were.
 #[pyfunction]
-fn _pop_mode() {
-    drop(MODES.with_borrow_mut(Vec::pop));
+fn _set_modes(grad: bool, inference: bool) -> (bool, bool) {
+    let before = (grad::is_grad_enabled(), grad::is_inference_mode_enabled());
+    // Python restores the modes itself.
+    std::mem::forget(grad::set_inference_mode(inference));
+    std::mem::forget(grad::set_grad_enabled(grad));
+    before
 }
 
-/// Changes the mode for good.
+/// Sets anomaly mode: 0 off, 1 lines, 2 lines and NaN.
 #[pyfunction]
-fn _set_grad_enabled(on: bool) {
-    std::mem::forget(grad::set_grad_enabled(on));
+fn _set_anomaly(mode: u8) {
+    grad::set_anomaly_mode(match mode {
+        0 => Anomaly::Off,
+        1 => Anomaly::Lines,
+        _ => Anomaly::Nan,
+    });
+}
+
+#[pyfunction]
+fn _anomaly() -> u8 {
+    grad::anomaly_mode() as u8
+}
+
+/// A number that names the backward run this thread is in; None outside.
+#[pyfunction]
+fn _current_run() -> Option<u64> {
+    grad::current_run()
+}
+
+/// Counts as an in-place write to the tensor.
+#[pyfunction]
+fn _increment_version(tensor: Arg) {
+    tensor.0.increment_version();
 }
 
 #[pyfunction]
@@ -216,10 +205,11 @@ fn is_inference_mode_enabled() -> bool {
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(_backward, m)?)?;
     m.add_function(wrap_pyfunction!(_grad, m)?)?;
-    m.add_function(wrap_pyfunction!(_push_mode, m)?)?;
-    m.add_function(wrap_pyfunction!(_pop_mode, m)?)?;
-    m.add_function(wrap_pyfunction!(_set_grad_enabled, m)?)?;
+    m.add_function(wrap_pyfunction!(_set_modes, m)?)?;
+    m.add_function(wrap_pyfunction!(_set_anomaly, m)?)?;
+    m.add_function(wrap_pyfunction!(_anomaly, m)?)?;
+    m.add_function(wrap_pyfunction!(_current_run, m)?)?;
+    m.add_function(wrap_pyfunction!(_increment_version, m)?)?;
     m.add_function(wrap_pyfunction!(is_grad_enabled, m)?)?;
-    m.add_function(wrap_pyfunction!(is_inference_mode_enabled, m)?)?;
-    m.add_class::<PyHook>()
+    m.add_function(wrap_pyfunction!(is_inference_mode_enabled, m)?)
 }

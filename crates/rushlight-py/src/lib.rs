@@ -4,6 +4,7 @@
 //! - `object`, `attributes`, `operators`, `index`, `convert`, `grad`, `storage`,
 //!   `resize`: the class Tensor;
 //! - `dtype`, `layouts`, `number`, `random`, `node`: the smaller classes;
+//! - `hooks`, `function`, `trace`, `scalar`: the user's own code inside autograd, copies, formulas;
 //! - `data`, `legacy`, `element`, `numpy`, `dlpack`, `share`: tensors from and to the data of Python, NumPy and others;
 //! - `gate`, `guard`: the ways in and out.
 
@@ -19,9 +20,11 @@ mod dlpack;
 mod docs;
 mod dtype;
 mod element;
+mod function;
 mod gate;
 mod grad;
 mod guard;
+mod hooks;
 mod index;
 mod layouts;
 mod legacy;
@@ -34,8 +37,11 @@ mod operators;
 mod out;
 mod random;
 mod resize;
+#[allow(unsafe_op_in_unsafe_fn, reason = "code of PyO3, for methods that a macro writes")]
+mod scalar;
 mod share;
 mod storage;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -52,6 +58,10 @@ fn _C(m: &Bound<'_, PyModule>) -> PyResult<()> {
     share::register(m)?;
     dlpack::register(m)?;
     grad::register(m)?;
+    hooks::register(m)?;
+    function::register(m)?;
+    trace::register(m)?;
+    scalar::register(m)?;
     node::register(m)?;
     storage::register(m)?;
     call::register(m)

@@ -1,9 +1,11 @@
 //! Steps of the graph as Python sees them.
 
+use crate::hooks::{PyHandle, PyKept, after_node, before_node};
 use crate::object::wrap;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use rushlight::grad::{Edge, Node};
+use pyo3::types::{PyDict, PyTuple};
+use rushlight::grad::{Edge, Kept, Node};
 use std::sync::Arc;
 
 /// A step of the graph: an op that ran, or the end at a leaf.
@@ -12,7 +14,11 @@ pub struct PyNode(Arc<Node>);
 
 /// The node that an edge leads to.
 pub fn object(py: Python<'_>, edge: Edge) -> PyResult<Py<PyAny>> {
-    Ok(Py::new(py, PyNode(edge.node))?.into_any())
+    of(py, edge.node)
+}
+
+pub fn of(py: Python<'_>, node: Arc<Node>) -> PyResult<Py<PyAny>> {
+    Ok(Py::new(py, PyNode(node))?.into_any())
 }
 
 #[pymethods]
@@ -32,8 +38,39 @@ impl PyNode {
         Ok(PyTuple::new(py, parts)?.into_any().unbind())
     }
     #[getter]
-    fn variable(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        self.0.variable().map(|t| wrap(py, t)).transpose()
+    fn variable(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match self.0.variable() {
+            Some(t) => wrap(py, t),
+            None => {
+                Err(PyAttributeError::new_err(format!("{} accumulates into no variable", self.0.title())))
+            }
+        }
+    }
+    /// A dict of the user's own.
+    #[getter]
+    fn metadata(&self, py: Python<'_>) -> Py<PyAny> {
+        let kept = self.0.companion(|| Arc::new(PyKept(PyDict::new(py).into_any().unbind())) as Kept);
+        kept.downcast_ref::<PyKept>().map_or_else(|| py.None(), |k| k.0.clone_ref(py))
+    }
+    /// Runs `hook(grad_inputs, grad_outputs)` after this step; what it returns replaces `grad_inputs`.
+    fn register_hook(&self, hook: &Bound<'_, PyAny>) -> PyResult<PyHandle> {
+        after_node(&self.0, hook)
+    }
+    /// Runs `hook(grad_outputs)` before this step; what it returns replaces `grad_outputs`.
+    fn register_prehook(&self, hook: &Bound<'_, PyAny>) -> PyResult<PyHandle> {
+        before_node(&self.0, hook)
+    }
+    /// What was saved for backward (`_saved_other`), and attributes of a function's context.
+    fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        if let Some(saved) = name.strip_prefix("_saved_").and_then(|n| self.0.saved_named(n)) {
+            return wrap(py, saved.map_err(|e| crate::gate::raise(py, e))?);
+        }
+        if let Some(context) = self.0.kept()
+            && let Some(context) = context.downcast_ref::<PyKept>()
+        {
+            return context.0.getattr(py, name);
+        }
+        Err(PyAttributeError::new_err(format!("{} has no attribute {name}", self.0.title())))
     }
     fn _sequence_nr(&self) -> u64 {
         self.0.sequence()

@@ -4,8 +4,10 @@
 //! `to` without a change, `.grad` and the like give back the very object they were called on.
 
 use pyo3::ffi;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use rushlight::Tensor;
+use rushlight::grad::visit_kept;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -132,6 +134,25 @@ impl PyTensor {
         kwargs: Option<&Bound<'_, pyo3::types::PyDict>>,
     ) -> PyResult<PyTensor> {
         crate::data::legacy_new(args, kwargs).map(PyTensor::bare)
+    }
+    /// What the collector must see: the base's object, and hooks that only this object leads to.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // SAFETY: the collector runs with the interpreter held; see the type.
+        let state = unsafe { &*self.0.get() };
+        visit.call(&state._base)?;
+        let mut result = Ok(());
+        visit_kept(&state.now, &mut |kept| {
+            if let (Some(kept), Ok(())) = (kept.downcast_ref::<crate::hooks::PyKept>(), &result) {
+                result = visit.call(&kept.0);
+            }
+        });
+        result
+    }
+    /// Hooks need no clearing: the functions and contexts they lead to are cleared themselves.
+    fn __clear__(&self) {
+        // SAFETY: the collector runs with the interpreter held; see the type.
+        let base = unsafe { (*self.0.get())._base.take() };
+        drop(base);
     }
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __init__(

@@ -1,62 +1,64 @@
 """Whether ops are recorded: context managers that are decorators too."""
 
 import functools
-import inspect
 
 from .. import _C
 
+_GENERATOR = 0x20  # the flag of a generator function's code
+
 
 class _Mode:
-    """Enters a mode for a ``with`` block, or for the calls of a function it decorates."""
+    """Holds a mode for a ``with`` block, or for the calls of a function, class or generator it decorates."""
 
     def __enter__(self):
-        _C._push_mode(self._kind)
+        # One object may be entered again before it is left.
+        self.__dict__.setdefault("_before", []).append(_C._set_modes(*self._wanted()))
         return self
 
     def __exit__(self, *exc):
-        _C._pop_mode()
+        _C._set_modes(*self._before.pop())
 
     def __call__(self, function):
-        if inspect.isclass(function):
+        if isinstance(function, type):
             function.__init__ = self(function.__init__)
             return function
-        if inspect.isgeneratorfunction(function):
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & _GENERATOR:
             return self._generator(function)
 
         @functools.wraps(function)
         def run(*args, **kwargs):
-            with self._again():
+            with self.clone():
                 return function(*args, **kwargs)
 
         return run
 
-    def _again(self):
-        return self
+    def clone(self):
+        """Another object of the same mode."""
+        return type(self)()
 
     def _generator(self, function):
         """The mode holds while the generator runs, not while its caller does."""
 
         @functools.wraps(function)
         def run(*args, **kwargs):
-            generator = function(*args, **kwargs)
-            try:
-                with self._again():
-                    value = next(generator)
-                while True:
-                    try:
-                        sent = yield value
-                    except GeneratorExit:
-                        with self._again():
-                            generator.close()
-                        raise
-                    except BaseException as error:
-                        with self._again():
-                            value = generator.throw(error)
-                    else:
-                        with self._again():
-                            value = generator.send(sent)
-            except StopIteration as end:
-                return end.value
+            with self.clone():
+                generator = function(*args, **kwargs)
+            resume, sent = generator.send, None
+            while True:
+                try:
+                    with self.clone():
+                        value = resume(sent)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    resume, sent = generator.send, (yield value)
+                except GeneratorExit:
+                    with self.clone():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume, sent = generator.throw, error
 
         return run
 
@@ -72,35 +74,39 @@ class _Plain(_Mode):
 class no_grad(_Plain):
     """Ops are not recorded."""
 
-    _kind = 0
+    def _wanted(self):
+        return False, _C.is_inference_mode_enabled()
 
 
 class enable_grad(_Plain):
     """Ops are recorded, also inside ``no_grad``."""
 
-    _kind = 1
+    def _wanted(self):
+        return True, _C.is_inference_mode_enabled()
 
 
 class set_grad_enabled(_Mode):
-    """Recording is on or off: at once as a function, until the end of a ``with`` block."""
+    """Recording is on or off: at once when called as a function, else until the end of the block."""
 
     def __init__(self, mode):
-        self._kind = int(bool(mode))
-        self._before = _C.is_grad_enabled()
-        _C._set_grad_enabled(bool(mode))
+        self.mode = bool(mode)
+        self._before = [_C._set_modes(self.mode, _C.is_inference_mode_enabled())]
 
     def __enter__(self):
+        # The mode holds since the object was made; what was before then is put back.
+        if not self._before:
+            self._before.append(_C._set_modes(self.mode, _C.is_inference_mode_enabled()))
         return self
 
-    def __exit__(self, *exc):
-        _C._set_grad_enabled(self._before)
-
     def __call__(self, function):
-        _C._set_grad_enabled(self._before)
+        _C._set_modes(*self._before.pop())  # a decorator changes nothing by itself
         return super().__call__(function)
 
-    def _again(self):
-        return enable_grad() if self._kind else no_grad()
+    def clone(self):
+        return enable_grad() if self.mode else no_grad()
+
+    def __repr__(self):
+        return f"set_grad_enabled(mode={self.mode})"
 
 
 class inference_mode(_Mode):
@@ -108,10 +114,13 @@ class inference_mode(_Mode):
 
     def __new__(cls, mode=True):
         self = super().__new__(cls)
-        if callable(mode):
-            self._kind = 2
-            return self(mode)
-        return self
+        return self if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode=True):
-        self._kind = 2 if mode else 3
+        self.mode = mode
+
+    def _wanted(self):
+        return not self.mode, self.mode
+
+    def clone(self):
+        return type(self)(self.mode)

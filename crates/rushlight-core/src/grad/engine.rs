@@ -1,12 +1,15 @@
 //! Runs backward: counts how many gradients each node waits for, then visits nodes latest first.
 
 use super::Grads;
+use super::hooks::{NodeHook, NodePreHook};
 use super::meta::gradient_edge;
 use super::node::{Body, Edge, Node, drop_saved, taken};
 use crate::{Number, Result, Tensor, bail, ensure};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError};
 
 /// Options of a backward run.
@@ -142,6 +145,31 @@ impl Task {
     }
 }
 
+thread_local! {
+    static RUN: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A number that names the backward run which this thread is in; none outside.
+pub fn current_run() -> Option<u64> {
+    Some(RUN.with(Cell::get)).filter(|r| *r != 0)
+}
+
+/// Numbers a run, and knows the one around it.
+struct Running(u64);
+
+impl Running {
+    fn start() -> Running {
+        static RUNS: AtomicU64 = AtomicU64::new(0);
+        Running(RUN.with(|r| r.replace(RUNS.fetch_add(1, Relaxed) + 1)))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUN.with(|r| r.set(self.0));
+    }
+}
+
 /// Runs the graph from the seeds; fills captures, or accumulates into leaves when there are none.
 fn run(
     op: &'static str,
@@ -150,6 +178,7 @@ fn run(
     accumulate: bool,
     options: BackwardOptions,
 ) -> Result<()> {
+    let _running = Running::start();
     let mut tasks = plan(&seeds, captures.as_deref().map(Vec::as_slice));
     let mut ready: BinaryHeap<(u64, usize)> = BinaryHeap::new();
     for (edge, grad) in seeds {
@@ -165,7 +194,7 @@ fn run(
         if grads.is_empty() {
             grads = smallvec::smallvec![None; node.outs.len()];
         }
-        run_pre_hooks(&node, &mut grads)?;
+        run_tensor_hooks(&node, &mut grads)?;
         let mut end_here = false;
         if let Some(captures) = captures.as_deref_mut() {
             for c in captures.iter_mut().filter(|c| Arc::ptr_eq(&c.edge.node, &node)) {
@@ -176,15 +205,28 @@ fn run(
         let sent: Grads = if end_here && !accumulates(&node, accumulate) {
             SmallVec::new()
         } else {
-            let sent = match leaf_of(&node) {
+            let (before, after) = node_hooks(&node);
+            for hook in before {
+                if let Some(new) = hook(&grads)? {
+                    replace(&node, "register_prehook", &mut grads, new)?;
+                }
+            }
+            let mut sent = match leaf_of(&node) {
                 Some(leaf) => {
-                    if accumulate && let Some(g) = grads[0].take() {
+                    // Hooks that come after want to see it too; else it is given away.
+                    let g = if after.is_empty() { grads[0].take() } else { grads[0].clone() };
+                    if let (true, Some(g)) = (accumulate, g) {
                         accumulate_into(&leaf, g, options.create_graph)?;
                     }
                     SmallVec::new()
                 }
-                None => run_node(&node, &grads)?,
+                None => super::anomaly::watch(&node, run_node(&node, &grads))?,
             };
+            for hook in after {
+                if let Some(new) = hook(&sent, &grads)? {
+                    replace(&node, "register_hook", &mut sent, new)?;
+                }
+            }
             if !keep {
                 free(&node);
             }
@@ -225,13 +267,7 @@ pub(crate) fn run_node(node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Gra
     let op = match &*node.lock() {
         Body::Op(op) => op.clone(),
         Body::Accumulate(_) => return Ok(SmallVec::new()),
-        Body::Freed => bail!(
-            Runtime,
-            node.name,
-            "backward ran through this graph before and freed what it kept; pass retain_graph the first time ({} was called at {})",
-            node.name,
-            node.location
-        ),
+        Body::Freed => return Err(node.freed()),
     };
     op.backward(node, grads)
 }
@@ -273,15 +309,49 @@ fn fit(from: &Arc<Node>, grad: Tensor, want: &super::node::OutInfo) -> Result<Te
     }
 }
 
-fn run_pre_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
-    let mut hooks: Vec<(usize, super::hooks::Hook)> = {
-        let list = node.pre_hooks.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter().map(|(k, _, h)| (*k, h.clone())).collect()
-    };
+/// The hooks of the node itself, before and after it runs.
+fn node_hooks(node: &Node) -> (Vec<NodePreHook>, Vec<NodeHook>) {
+    let hooks = node.hooks();
+    (
+        hooks.before.iter().map(|h| h.run.clone()).collect(),
+        hooks.after.iter().map(|h| h.run.clone()).collect(),
+    )
+}
+
+/// Puts what a node's hook returned in the place of the gradients it saw.
+fn replace(node: &Node, hook: &str, grads: &mut [Option<Tensor>], new: Grads) -> Result<()> {
+    ensure!(
+        new.len() == grads.len(),
+        Runtime,
+        node.name,
+        "a hook of {hook} returned {} gradients in the place of {}",
+        new.len(),
+        grads.len()
+    );
+    for (old, new) in grads.iter_mut().zip(new) {
+        if let (Some(a), Some(b)) = (old.as_ref(), new.as_ref()) {
+            ensure!(
+                a.shape() == b.shape(),
+                Runtime,
+                node.name,
+                "a hook of {hook} returned shape {:?} for a gradient of shape {:?}",
+                b.shape(),
+                a.shape()
+            );
+        }
+        *old = new;
+    }
+    Ok(())
+}
+
+/// Hooks of the tensors whose gradients arrive here, then what `retain_grad` asked for.
+fn run_tensor_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
+    let mut hooks: Vec<(usize, super::hooks::Hook)> =
+        node.hooks().tensor.iter().map(|(k, h)| (*k, h.run.clone())).collect();
     if let Some(leaf) = leaf_of(node)
         && leaf.meta().is_some()
     {
-        hooks.extend(leaf.state().hooks.iter().map(|(_, h)| (0, h.clone())));
+        hooks.extend(leaf.state().hooks.iter().map(|h| (0, h.run.clone())));
     }
     for (k, hook) in hooks {
         let Some(g) = &grads[k] else { continue };
@@ -303,7 +373,8 @@ fn run_pre_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
     };
     for (k, t) in retained {
         if let Some(g) = &grads[k] {
-            t.state().grad = Some(g.clone());
+            let old = t.state().grad.replace(g.clone());
+            drop(old); // after the lock is gone
         }
     }
     Ok(())
@@ -346,7 +417,7 @@ fn accumulate_into(leaf: &Tensor, grad: Tensor, create_graph: bool) -> Result<()
     let previous = leaf.state().grad.replace(new);
     drop(previous);
     let after: Vec<super::hooks::AfterHook> =
-        leaf.state().after_accumulate.iter().map(|(_, h)| h.clone()).collect();
+        leaf.state().after_accumulate.iter().map(|h| h.run.clone()).collect();
     after.iter().try_for_each(|h| h(leaf))
 }
 

@@ -1,5 +1,6 @@
 //! Ops that users write: a forward and a backward of their own.
 
+use super::hooks::Kept;
 use super::meta::{Origin, gradient_edge};
 use super::node::{Backward, Body, Edge, Node, OutInfo};
 use super::saved::Saved;
@@ -55,6 +56,8 @@ pub struct Context {
     non_differentiable: Vec<Tensor>,
     needs: Vec<bool>,
     unpacked: Vec<Tensor>,
+    /// Results without a gradient are handed on as `None`, not as zeros.
+    sparse: bool,
 }
 
 impl Context {
@@ -78,27 +81,57 @@ impl Context {
     pub fn needs_input_grad(&self) -> &[bool] {
         &self.needs
     }
+    /// Whether backward is handed zeros for results that got no gradient (it is, unless changed).
+    pub fn set_materialize_grads(&mut self, on: bool) {
+        self.sparse = !on;
+    }
 }
 
-struct FunctionBackward<F> {
-    function: F,
+/// The backward half of a user's function, for bindings that run the forward half themselves.
+pub trait Custom: Send + Sync + 'static {
+    /// As [`Function::backward`].
+    ///
+    /// # Errors
+    /// Whatever it likes; passed on unchanged.
+    fn backward(&self, cx: &Context, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
+    /// What the binding's collector must see, if anything.
+    fn kept(&self) -> Option<&Kept> {
+        None
+    }
+    /// Whether it fetches what was saved itself, by [`Node::saved_tensors`], only if it needs it.
+    fn fetches_saved(&self) -> bool {
+        false
+    }
+}
+
+struct Whole<F>(F);
+
+impl<F: Function> Custom for Whole<F> {
+    fn backward(&self, cx: &Context, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        self.0.backward(cx, grads)
+    }
+}
+
+struct FunctionBackward {
+    function: Box<dyn Custom>,
     saved: Vec<Saved>,
     needs: Vec<bool>,
+    sparse: bool,
 }
 
-impl<F: Function> Backward for FunctionBackward<F> {
+impl Backward for FunctionBackward {
     fn backward(&self, node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
-        let unpacked: Result<Vec<Tensor>> = self.saved.iter().map(|s| s.unpack(node)).collect();
+        let saved: &[Saved] = if self.function.fetches_saved() { &[] } else { &self.saved };
+        let unpacked: Result<Vec<Tensor>> = saved.iter().map(|s| s.unpack(node)).collect();
         let cx = Context { unpacked: unpacked?, needs: self.needs.clone(), ..Context::default() };
         // torch hands zeros for results that got no gradient.
         let filled: Result<Vec<Option<Tensor>>> = grads
             .iter()
             .zip(&node.outs)
-            .map(|(g, o)| {
-                Ok(Some(match g {
-                    Some(g) => g.clone(),
-                    None => o.zeros()?,
-                }))
+            .map(|(g, o)| match g {
+                Some(g) => Ok(Some(g.clone())),
+                None if self.sparse => Ok(None),
+                None => o.zeros().map(Some),
             })
             .collect();
         let result = self.function.backward(&cx, &filled?)?;
@@ -115,6 +148,114 @@ impl<F: Function> Backward for FunctionBackward<F> {
     fn take_saved(&mut self) -> Vec<Saved> {
         std::mem::take(&mut self.saved)
     }
+    fn keeps_anything(&self) -> bool {
+        !self.saved.is_empty()
+    }
+    fn saved(&self) -> &[Saved] {
+        &self.saved
+    }
+    fn kept(&self) -> Option<&Kept> {
+        self.function.kept()
+    }
+}
+
+/// A call of a user's function between its start and the record of it.
+pub struct Call {
+    name: &'static str,
+    recording: bool,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    inputs: Vec<Tensor>,
+}
+
+impl Call {
+    /// Looks at the inputs, before forward runs.
+    ///
+    /// # Errors
+    /// `Runtime` for a view whose base was changed in a way that left it without a history.
+    pub fn start(name: &'static str, inputs: &[&Tensor]) -> Result<Call> {
+        let recording = super::mode::recording() && inputs.iter().any(|t| t.requires_grad());
+        let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
+        for t in inputs {
+            edges.push(if recording { gradient_edge(t)? } else { None });
+        }
+        Ok(Call { name, recording, edges, inputs: inputs.iter().map(|t| (*t).clone()).collect() })
+    }
+
+    /// What forward gets to leave its marks in.
+    pub fn context(&self) -> Context {
+        Context { needs: self.edges.iter().map(Option::is_some).collect(), ..Context::default() }
+    }
+
+    /// Records what forward gave; the node is none where nothing is recorded.
+    ///
+    /// # Errors
+    /// `Runtime` for marks that forward cannot have meant: a leaf that requires grad marked dirty,
+    /// or an input marked dirty that is no result.
+    #[track_caller]
+    pub fn finish(
+        self,
+        function: Box<dyn Custom>,
+        cx: Context,
+        mut outs: Vec<Tensor>,
+    ) -> Result<(Vec<Tensor>, Option<Arc<Node>>)> {
+        let Call { name, recording, edges, inputs } = self;
+        for d in &cx.dirty {
+            super::check_inplace(name, d)?;
+            d.version_counter().bump();
+            ensure!(
+                outs.iter().any(|o| o.is(d)),
+                Runtime,
+                name,
+                "an input marked dirty must be among the results, or its gradient is lost"
+            );
+            ensure!(
+                !recording
+                    || d.base().is_none()
+                    || (outs.len() == 1 && inputs.first().is_some_and(|i| i.is(d))),
+                Runtime,
+                name,
+                "a view can be changed in place only as the first input and the only result; change a clone() instead"
+            );
+            if let (true, Some(view)) = (recording, &d.0.view) {
+                super::view::check_view_inplace(name, d, view, true)?;
+            }
+        }
+        let is_dirty = |t: &Tensor| cx.dirty.iter().any(|d| d.is(t));
+        for o in &mut outs {
+            let given = inputs.iter().any(|i| i.is(o));
+            if !is_dirty(o) && (given || (recording && o.base().is_some())) {
+                *o = super::view::attach(o, o.layout().clone(), o.dtype(), Origin::Custom);
+            }
+        }
+        if !recording {
+            return Ok((outs, None));
+        }
+        let saved: Result<Vec<Saved>> = cx
+            .to_save
+            .iter()
+            .map(|t| match outs.iter().position(|o| o.is(t)) {
+                Some(k) => Saved::output(t, k),
+                None => Saved::input(name, t),
+            })
+            .collect();
+        let body = FunctionBackward { function, saved: saved?, needs: cx.needs, sparse: cx.sparse };
+        let node = Node::new(name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Arc::new(body)));
+        for (k, o) in outs.iter().enumerate() {
+            let still = cx.non_differentiable.iter().any(|n| n.is(o));
+            if still || !o.dtype().is_differentiable() {
+                continue;
+            }
+            if cx.dirty.iter().any(|d| d.is(o)) && k == 0 {
+                rebase(o, node.clone())?;
+            } else {
+                let version = o.version();
+                let mut state = o.state();
+                state.grad_fn = Some(Edge { node: node.clone(), output: k });
+                state.made_at = version;
+            }
+        }
+        Ok((outs, Some(node)))
+    }
 }
 
 /// Calls a user's function and records it.
@@ -125,66 +266,9 @@ impl<F: Function> Backward for FunctionBackward<F> {
 pub fn apply<F: Function>(function: F, inputs: &[&Tensor]) -> Result<Vec<Tensor>> {
     let name = function.name();
     let _site = SiteGuard::enter(name);
-    let recording = super::mode::recording() && inputs.iter().any(|t| t.requires_grad());
-    let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
-    for t in inputs {
-        edges.push(if recording { gradient_edge(t)? } else { None });
-    }
-    let needs: Vec<bool> = edges.iter().map(Option::is_some).collect();
-    let mut cx = Context { needs: needs.clone(), ..Context::default() };
-    let owned: Vec<Tensor> = inputs.iter().map(|t| (*t).clone()).collect();
-    let mut outs = super::no_grad(|| function.forward(&mut cx, &owned))?;
-    for d in &cx.dirty {
-        super::check_inplace(name, d)?;
-        d.version_counter().bump();
-        ensure!(
-            outs.iter().any(|o| o.is(d)),
-            Runtime,
-            name,
-            "an input marked dirty must be among the results, or its gradient is lost"
-        );
-        // The base of a view takes over the gradient of the one cell range that was written.
-        ensure!(
-            !recording || d.base().is_none() || (outs.len() == 1 && inputs.first().is_some_and(|i| i.is(d))),
-            Runtime,
-            name,
-            "a view can be changed in place only as the first input and the only result; change a clone() instead"
-        );
-        if let (true, Some(view)) = (recording, &d.0.view) {
-            super::view::check_view_inplace(name, d, view, true)?;
-        }
-    }
-    if !recording {
-        return Ok(outs);
-    }
-    let is_dirty = |t: &Tensor| cx.dirty.iter().any(|d| d.is(t));
-    for o in &mut outs {
-        if !is_dirty(o) && (o.base().is_some() || inputs.iter().any(|i| i.is(o))) {
-            *o = super::view::attach(o, o.layout().clone(), o.dtype(), Origin::Custom);
-        }
-    }
-    let saved: Result<Vec<Saved>> = cx
-        .to_save
-        .iter()
-        .map(|t| match outs.iter().position(|o| o.is(t)) {
-            Some(k) => Ok(Saved::output(t, k)),
-            None => Saved::input(name, t),
-        })
-        .collect();
-    let body = FunctionBackward { function, saved: saved?, needs };
-    let node = Node::new(name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Arc::new(body)));
-    for (k, o) in outs.iter().enumerate() {
-        if cx.non_differentiable.iter().any(|n| n.is(o)) || !o.dtype().is_differentiable() {
-            continue;
-        }
-        if is_dirty(o) && k == 0 {
-            rebase(o, node.clone())?;
-        } else {
-            let version = o.version();
-            let mut state = o.state();
-            state.grad_fn = Some(Edge { node: node.clone(), output: k });
-            state.made_at = version;
-        }
-    }
+    let call = Call::start(name, inputs)?;
+    let mut cx = call.context();
+    let outs = super::no_grad(|| function.forward(&mut cx, &call.inputs))?;
+    let (outs, _) = call.finish(Box::new(Whole(function)), cx, outs)?;
     Ok(outs)
 }

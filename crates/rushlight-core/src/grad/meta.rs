@@ -1,14 +1,25 @@
 //! What autograd knows of one tensor.
 
-use super::hooks::Hook;
+use super::hooks::{AfterHook, Hook, Registered};
 use super::node::{Body, Edge, Node, OutInfo};
 use crate::{Result, Tensor, bail, ensure};
 use smallvec::smallvec;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 /// Autograd's part of a tensor, made on first need.
 #[derive(Default)]
 pub(crate) struct Meta(Mutex<State>);
+
+impl Meta {
+    /// The state, unless it is in use just now.
+    pub(crate) fn glance(&self) -> Option<MutexGuard<'_, State>> {
+        match self.0.try_lock() {
+            Ok(s) => Some(s),
+            Err(TryLockError::Poisoned(p)) => Some(p.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
 
 #[derive(Default)]
 pub(crate) struct State {
@@ -21,10 +32,10 @@ pub(crate) struct State {
     pub grad: Option<Tensor>,
     /// The node that accumulates into this leaf, while a graph uses it.
     pub accumulator: Weak<Node>,
-    pub hooks: Vec<(u64, Hook)>,
+    pub hooks: Vec<Registered<Hook>>,
     /// Hooks of results live in the node that made them; an in-place write leaves it behind.
     pub node_hooks: Vec<(u64, Weak<Node>)>,
-    pub after_accumulate: Vec<(u64, super::hooks::AfterHook)>,
+    pub after_accumulate: Vec<Registered<AfterHook>>,
     pub retains_grad: bool,
 }
 

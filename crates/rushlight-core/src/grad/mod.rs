@@ -4,6 +4,7 @@
 //! `view` keeps histories of views and their bases right under in-place writes; `engine` runs
 //! backward. Formulas live in the rows of the op table and are written with ops.
 
+mod anomaly;
 mod engine;
 mod function;
 mod gradcheck;
@@ -15,16 +16,18 @@ mod record;
 mod saved;
 pub(crate) mod view;
 
-pub use engine::{BackwardOptions, GradOptions, backward, backward_into, grad};
-pub use function::{Context, Function, apply};
+pub use anomaly::{Anomaly, anomaly_mode, set_anomaly_mode, take_failed};
+pub use engine::{BackwardOptions, GradOptions, backward, backward_into, current_run, grad};
+pub use function::{Call, Context, Custom, Function, apply};
 pub use gradcheck::{GradCheck, gradcheck, gradgradcheck};
-pub use hooks::{AfterHook, Hook, HookId};
+pub use hooks::{AfterHook, Hook, HookId, Kept, NodeHook, NodePreHook, WeakTensor, visit_kept};
 pub use mode::{
     ModeGuard, enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad,
     set_grad_enabled, set_inference_mode,
 };
 pub use node::{Edge, Node, OutInfo};
 pub use record::GradCx;
+pub use saved::{SavedHooks, pop_saved_hooks, push_saved_hooks};
 
 pub(crate) use meta::{Meta, Origin, ViewOf, check_inplace, check_out, gradient_edge};
 pub(crate) use mode::below;

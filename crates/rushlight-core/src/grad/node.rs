@@ -3,6 +3,7 @@
 use super::Grads;
 use super::saved::Saved;
 use crate::layout::Shape;
+use crate::trace::Line;
 use crate::{DType, Device, Result, Tensor};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -51,6 +52,18 @@ pub(crate) trait Backward: Send + Sync {
     fn keeps_anything(&self) -> bool {
         true
     }
+    /// The tensors that a user's function saved, in order.
+    fn saved(&self) -> &[Saved] {
+        &[]
+    }
+    /// What is saved under the name of a parameter, or as `result`.
+    fn saved_named(&self, _node: &Arc<Node>, _name: &str) -> Option<Result<Tensor>> {
+        None
+    }
+    /// What a binding keeps with a user's function.
+    fn kept(&self) -> Option<&super::hooks::Kept> {
+        None
+    }
 }
 
 pub(crate) enum Body {
@@ -70,8 +83,9 @@ pub struct Node {
     pub(crate) outs: SmallVec<[OutInfo; 1]>,
     pub(crate) body: Mutex<Body>,
     pub(crate) location: &'static Location<'static>,
-    /// Run on the gradients of result `.0` before the formula.
-    pub(crate) pre_hooks: Mutex<Vec<(usize, u64, super::hooks::Hook)>>,
+    /// The line that called it, noted in anomaly mode.
+    pub(crate) line: Option<Box<Line>>,
+    pub(crate) hooks: Mutex<super::hooks::NodeHooks>,
     /// Results whose gradient is also stored in the tensor (`retain_grad`).
     pub(crate) retained: Mutex<Vec<(usize, std::sync::Weak<crate::tensor::Inner>)>>,
 }
@@ -88,15 +102,17 @@ impl Node {
     ) -> Arc<Node> {
         // Leaves are visited last.
         let seq = if matches!(body, Body::Accumulate(_)) { 0 } else { SEQUENCE.fetch_add(1, Relaxed) };
-        let location = crate::trace::site(name).location;
+        let site = crate::trace::site(name);
+        let line = super::anomaly::is_on().then(|| Box::new(site.line()));
         Arc::new(Node {
             seq,
             name,
             edges,
             outs,
             body: Mutex::new(body),
-            location,
-            pre_hooks: Mutex::default(),
+            location: site.location,
+            line,
+            hooks: Mutex::default(),
             retained: Mutex::default(),
         })
     }
@@ -105,11 +121,10 @@ impl Node {
     pub fn name(&self) -> &'static str {
         self.name
     }
-    /// Where gradients go next, one entry per tensor input.
     /// As torch titles it: `AddBackward0`, `AccumulateGrad`.
     pub fn title(&self) -> String {
         // Nodes of no row have titles of their own: `AccumulateGrad`, a user's function.
-        match self.name.starts_with(char::is_uppercase) {
+        match self.name.starts_with(char::is_uppercase) || self.name.ends_with("Backward") {
             true => self.name.to_string(),
             false => crate::display::node_name(self.name),
         }
@@ -118,7 +133,7 @@ impl Node {
     pub fn sequence(&self) -> u64 {
         self.seq
     }
-    /// The nodes that its inputs came from.
+    /// The nodes that its inputs came from: where gradients go next, one entry per tensor input.
     pub fn next_functions(&self) -> &[Option<Edge>] {
         &self.edges
     }
@@ -129,9 +144,58 @@ impl Node {
             _ => None,
         }
     }
-    /// Where the op was called.
-    pub fn location(&self) -> &'static Location<'static> {
-        self.location
+    /// The user's line that called the op, as far as it is known: through a binding, only for what
+    /// was recorded in anomaly mode.
+    pub fn line(&self) -> Option<Line> {
+        match &self.line {
+            Some(line) => Some((**line).clone()),
+            None if crate::trace::is_bound() => None,
+            None => Some(self.location.into()),
+        }
+    }
+    /// Half a sentence on where the op was called, for messages.
+    pub(crate) fn called(&self) -> String {
+        match self.line() {
+            Some(line) => format!("{} was called at {line}", self.name),
+            None => format!("detect anomalies to learn where {} was called", self.name),
+        }
+    }
+    /// The tensors that a user's function saved, as part of the graph where gradients are recorded.
+    ///
+    /// # Errors
+    /// `Runtime` when one was changed in place since, or backward freed them.
+    pub fn saved_tensors(self: &Arc<Node>) -> Result<Vec<Tensor>> {
+        let op = match &*self.lock() {
+            Body::Op(op) => op.clone(),
+            Body::Accumulate(_) => return Ok(Vec::new()),
+            Body::Freed => return Err(self.freed()),
+        };
+        op.saved().iter().map(|s| s.unpack(self)).collect()
+    }
+    /// What a binding keeps with a user's function, while the graph is not freed.
+    pub fn kept(&self) -> Option<super::hooks::Kept> {
+        match &*self.lock() {
+            Body::Op(op) => op.kept().cloned(),
+            _ => None,
+        }
+    }
+    /// What an op saved under the name of a parameter, or as `result`; none when it saves no such
+    /// thing. torch's `self` is the parameter `input`.
+    pub fn saved_named(self: &Arc<Node>, name: &str) -> Option<Result<Tensor>> {
+        let op = match &*self.lock() {
+            Body::Op(op) => op.clone(),
+            Body::Accumulate(_) => return None,
+            Body::Freed => return Some(Err(self.freed())),
+        };
+        op.saved_named(self, if name == "self" { "input" } else { name })
+    }
+    pub(crate) fn freed(&self) -> crate::Error {
+        crate::err!(
+            Runtime,
+            self.name,
+            "backward ran through this graph before and freed what it kept; pass retain_graph the first time ({})",
+            self.called()
+        )
     }
     pub(crate) fn lock(&self) -> MutexGuard<'_, Body> {
         self.body.lock().unwrap_or_else(PoisonError::into_inner)

@@ -164,6 +164,16 @@ impl Backward for OpBackward {
         all.extend(self.outputs.drain(..).flatten());
         all
     }
+    fn saved_named(&self, node: &Arc<Node>, name: &str) -> Option<Result<Tensor>> {
+        if name == "result" {
+            return self.outputs.first()?.as_ref().map(|s| s.unpack(node));
+        }
+        let at = self.def.params.iter().position(|p| p.name == name)?;
+        match self.args.get(at)? {
+            Kept::Tensor(s) => Some(s.unpack(node)),
+            _ => None,
+        }
+    }
     fn keeps_anything(&self) -> bool {
         self.outputs.iter().any(Option::is_some)
             || self.args.iter().any(|k| {
@@ -238,12 +248,13 @@ pub(crate) fn record_op(def: &'static OpDef, grad: &GradDef, args: Args, outs: &
     if edges.iter().all(Option::is_none) {
         return Ok(());
     }
-    let outputs = outs
+    let outputs: Result<SmallVec<_>> = outs
         .iter()
         .enumerate()
-        .map(|(k, o)| grad.outputs.contains(&k).then(|| Saved::output(o, k)))
+        .map(|(k, o)| grad.outputs.contains(&k).then(|| Saved::output(o, k)).transpose())
         .collect();
-    let body = OpBackward { def, formula: grad.formula, args: keep_args(def, grad, args)?, outputs, wanted };
+    let (args, outputs) = (keep_args(def, grad, args)?, outputs?);
+    let body = OpBackward { def, formula: grad.formula, args, outputs, wanted };
     let node = Node::new(def.name, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Arc::new(body)));
     attach_node(&node, outs);
     Ok(())
@@ -355,6 +366,18 @@ impl Backward for ProgramBackward {
     fn take_saved(&mut self) -> Vec<Saved> {
         self.feeds.drain(..).flatten().collect()
     }
+    fn saved_named(&self, node: &Arc<Node>, name: &str) -> Option<Result<Tensor>> {
+        let operands = crate::op::find(node.name)?.point_operands()?;
+        // Where an operand was a plain number, positions do not tell which one a feed is.
+        let at = operands.iter().position(|o| *o == name).filter(|_| operands.len() == self.inputs.len());
+        let sought = |f: &Feed| match f {
+            Feed::Input(i) => Some(*i) == at,
+            Feed::Output(k) => *k == 0 && name == "result",
+            Feed::Grad(_) => false,
+        };
+        let feed = self.grad.feeds.iter().position(sought)?;
+        self.feeds.get(feed)?.as_ref().map(|s| s.unpack(node))
+    }
     fn keeps_anything(&self) -> bool {
         self.feeds.iter().any(Option::is_some)
     }
@@ -419,7 +442,7 @@ pub(crate) fn record_program(
         .map(|f| match f {
             Feed::Grad(_) => Ok(None),
             Feed::Input(i) => Saved::input(op, ins[*i]).map(Some),
-            Feed::Output(k) => Ok(Some(Saved::output(&outs[*k], *k))),
+            Feed::Output(k) => Saved::output(&outs[*k], *k).map(Some),
         })
         .collect();
     let body = ProgramBackward {
@@ -465,7 +488,7 @@ pub(crate) fn begin_inplace(
                     target.dtype(),
                     "backward reads the values that are overwritten",
                 )?;
-                Ok(Some(Saved::rooted(&old, edges[0].clone())))
+                Saved::rooted(&old, edges[0].clone()).map(Some)
             }
             Feed::Input(i) => Saved::input(op, ins[*i]).map(Some),
             _ => Ok(None),
@@ -485,7 +508,7 @@ pub(crate) fn finish_inplace(
     let Some(History { edges, grad, mut feeds, inputs }) = history else { return Ok(()) };
     for (feed, slot) in grad.feeds.iter().zip(feeds.iter_mut()) {
         if let Feed::Output(k) = feed {
-            *slot = Some(Saved::output(target, *k));
+            *slot = Some(Saved::output(target, *k)?);
         }
     }
     let body = ProgramBackward { grad, params: params.into(), common, feeds, inputs };

@@ -93,6 +93,13 @@ pub struct OpDef {
 }
 
 impl OpDef {
+    /// The names of a pointwise row's operands.
+    pub(crate) fn point_operands(&self) -> Option<&'static [&'static str]> {
+        match &self.run {
+            Run::Pointwise(row) => Some(row.operands),
+            _ => None,
+        }
+    }
     /// Whether its operands may be on different devices: copying there is its purpose.
     pub(crate) fn crosses_devices(&self) -> bool {
         matches!(self.name, "copy_" | "transfer")

@@ -2,6 +2,7 @@
 
 mod def;
 mod dispatch;
+mod formula;
 #[macro_use]
 pub(crate) mod macros;
 mod out;
@@ -14,9 +15,10 @@ mod value;
 pub use crate::{DType, Number};
 pub use def::{GradDef, OpDef, Outputs, Pack, Param, Returns, Run, Sample};
 pub use dispatch::{call, dispatch, dispatch_inplace, find, table};
+pub use formula::{Formula, Traced};
 pub use out::{Out, call_out, dispatch_out, rows_with_out};
 pub(crate) use point::run_program;
-pub use point::{Formula, PointRow, pointwise, pointwise_inplace, pointwise_out};
+pub use point::{PointRow, pointwise, pointwise_inplace, pointwise_out};
 pub use promote::{Refuse, Rule, check_accepts, check_castable, compute_type, result_type};
 pub use update::Update;
 pub use value::{Arg, Args, Dims, Operand, OptOperand, ParamType, Size, Value, arg};

@@ -7,7 +7,7 @@ use crate::grad;
 use crate::layout::{Layout, broadcast_shapes, elementwise_strides};
 use crate::program::{GradRule, Program, Scalar, Sort, trace_bound};
 use crate::trace::SiteGuard;
-use crate::{DType, Number, Result, Tensor, bail, ensure};
+use crate::{DType, Number, Result, Tensor, ensure};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
@@ -71,12 +71,12 @@ impl PointRow {
     }
 
     /// The values its parameters have unless given.
-    fn defaults(&self) -> &[Number] {
+    pub fn defaults(&self) -> &[Number] {
         self.defaults.get_or_init(self.make_defaults)
     }
 
     /// The sorts of the operands.
-    fn sorts(&self) -> Vec<Sort> {
+    pub fn sorts(&self) -> Vec<Sort> {
         self.operands.iter().map(|n| if *n == "condition" { Sort::Truth } else { Sort::Num }).collect()
     }
 
@@ -95,6 +95,11 @@ impl PointRow {
             program = program.with_grad(rule);
         }
         Ok(slot.get_or_init(|| Arc::new(program)))
+    }
+
+    /// The row's formula, for a longer one that calls it: operands first, then parameters.
+    pub fn on_scalars(&self, args: &[Scalar]) -> Option<Scalar> {
+        (self.build)(args).first().copied()
     }
 
     fn prepare<'a>(&'static self, operands: &'a [Operand], params: &[Number]) -> Result<Prepared<'a>> {
@@ -353,69 +358,5 @@ impl super::OpDef {
             super::Run::Pointwise(row) => row,
             _ => unreachable!("only pointwise! makes callers of this, with rows of its own"),
         }
-    }
-}
-
-/// A formula over tensors, written with [`Scalar`]s: one pass over memory, gradients derived.
-///
-/// ```
-/// use rushlight::{Formula, Tensor};
-/// let f = Formula::new(|[x, y]| (x * y).tanh() + y)?;
-/// let (x, y) = (Tensor::from_vec(vec![0.5f32, 1.0], [2])?, Tensor::from_vec(vec![2f32], [1])?);
-/// let z = f.call([&x, &y])?;                          // broadcasts like any op
-/// assert_eq!(z.shape(), [2]);
-/// # Ok::<(), rushlight::Error>(())
-/// ```
-pub struct Formula<const N: usize>(Arc<Program>);
-
-impl<const N: usize> Formula<N> {
-    /// Traces the closure once.
-    ///
-    /// # Errors
-    /// `Value` when it returns a scalar of another formula, or is too long for one program.
-    pub fn new(f: impl FnOnce([Scalar; N]) -> Scalar) -> Result<Self> {
-        let program = trace_bound(&[Sort::Num; N], 0, 0, |args| vec![f(std::array::from_fn(|i| args[i]))])?;
-        Ok(Formula(Arc::new(program)))
-    }
-
-    /// Evaluates it; operands broadcast and promote, integers count as the default float.
-    ///
-    /// # Errors
-    /// `Runtime` when shapes do not broadcast or devices differ.
-    #[track_caller]
-    pub fn call(&self, inputs: [&Tensor; N]) -> Result<Tensor> {
-        let _site = SiteGuard::enter("pointwise");
-        let ins: SmallVec<[Tensor; 3]> = inputs.iter().map(|t| (*t).clone()).collect();
-        let operands: Vec<Operand> = ins.iter().map(Operand::from).collect();
-        let (common, float) = Rule::Float.apply(result_type(&operands)?);
-        let dtype = if self.0.outputs()[0].1 == Sort::Truth { DType::Bool } else { float };
-        if ins.is_empty() {
-            bail!(Type, "pointwise", "a formula without inputs has no shape; use full");
-        }
-        let mut outs = run_program("pointwise", &self.0, &ins, &[], common, &[dtype])?;
-        Ok(outs.remove(0))
-    }
-}
-
-impl Tensor {
-    /// Evaluates a formula over tensors in one pass; see [`Formula`] to keep one for many calls.
-    ///
-    /// ```
-    /// use rushlight::Tensor;
-    /// let x = Tensor::from_vec(vec![1f64, 2.0], [2])?.requires_grad_(true)?;
-    /// let y = Tensor::pointwise([&x], |[x]| x * x * 3.0)?.sum((), false)?;
-    /// y.backward()?;
-    /// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [6.0, 12.0]);
-    /// # Ok::<(), rushlight::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Formula::new`] and [`Formula::call`].
-    #[track_caller]
-    pub fn pointwise<const N: usize>(
-        inputs: [&Tensor; N],
-        f: impl FnOnce([Scalar; N]) -> Scalar,
-    ) -> Result<Tensor> {
-        Formula::new(f)?.call(inputs)
     }
 }

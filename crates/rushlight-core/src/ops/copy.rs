@@ -2,6 +2,7 @@
 
 use crate::exec;
 use crate::op::{Sample, Value, samples};
+use crate::trace::SiteGuard;
 use crate::{DType, Device, Layout, Number, Result, Tensor, ensure};
 use smallvec::smallvec;
 
@@ -90,7 +91,11 @@ impl Tensor {
     /// `Runtime` when memory cannot be had.
     #[track_caller]
     pub fn contiguous(&self) -> Result<Tensor> {
-        if self.is_contiguous() { Ok(self.clone()) } else { self.pack() }
+        if self.is_contiguous() {
+            return Ok(self.clone());
+        }
+        let _site = SiteGuard::enter("contiguous"); // the name users know
+        self.pack()
     }
 
     /// This tensor if it has that dtype, else a converted copy in the same order of dimensions.

@@ -67,6 +67,10 @@ impl Scalar {
     pub fn select(self, if_true: impl Into<Scalar>, if_false: impl Into<Scalar>) -> Scalar {
         apply(Opcode::Select, [Some(self), Some(if_true.into()), Some(if_false.into())])
     }
+    /// Whether it is a truth value and not a number.
+    pub fn is_truth(self) -> bool {
+        sort_of(self) == Sort::Truth
+    }
     /// `self * self`.
     #[must_use]
     pub fn square(self) -> Scalar {

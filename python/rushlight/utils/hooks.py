@@ -1,0 +1,5 @@
+"""Handles of hooks."""
+
+from .._C import RemovableHandle
+
+__all__ = ["RemovableHandle"]
