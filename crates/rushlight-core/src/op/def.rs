@@ -102,7 +102,7 @@ impl OpDef {
     }
     /// Whether its operands may be on different devices: copying there is its purpose.
     pub(crate) fn crosses_devices(&self) -> bool {
-        matches!(self.name, "copy_" | "transfer")
+        self.name == "copy_"
     }
 }
 
