@@ -16,6 +16,10 @@ use std::ops::Range;
 /// Elements that one thread joins at once.
 pub(super) const PIECE: usize = 1 << 14;
 
+/// Elements of a task whose rows are read where they are: a thread sums them in the time that
+/// another takes to wake.
+pub(super) const DENSE_GRAIN: usize = 4 * pool::GRAIN;
+
 /// Blocks that are joined one after the other; above that, halves are joined.
 const BLOCKS: usize = 16;
 
@@ -166,13 +170,16 @@ impl Fold<'_, '_> {
         let mut parts = Parts::new(outs * pieces, size);
         let shared = parts.share();
         let ins = self.ptrs.len();
-        pool::run(outs * pieces, &|task| {
-            let (out, piece) = (task / pieces, task % pieces);
-            let range = piece * PIECE..((piece + 1) * PIECE).min(self.count);
-            let at = element(self.kept, out);
-            let mut cell = self.plan.with_block(|block| self.pairwise(block, &at[..ins], range));
-            // SAFETY: one value, whose place no other task writes.
-            unsafe { std::ptr::copy_nonoverlapping(cell.ptr(), shared.at(task * size), size) };
+        let grain = if self.is_dense() { DENSE_GRAIN } else { pool::GRAIN };
+        pool::parallel_for(outs * pieces, grain / PIECE, |range| {
+            for part in range {
+                let (out, piece) = (part / pieces, part % pieces);
+                let range = piece * PIECE..((piece + 1) * PIECE).min(self.count);
+                let at = element(self.kept, out);
+                let mut cell = self.plan.with_block(|block| self.pairwise(block, &at[..ins], range));
+                // SAFETY: one value, whose place no other task writes.
+                unsafe { std::ptr::copy_nonoverlapping(cell.ptr(), shared.at(part * size), size) };
+            }
         });
         for out in 0..outs {
             self.halve(&mut parts, out * pieces, pieces, 1);

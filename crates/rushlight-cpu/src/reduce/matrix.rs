@@ -1,7 +1,7 @@
 //! The short way for the commonest calls: rows of a dense operand, with nothing to convert.
 
 use super::combine::{Rows, into_one};
-use super::fold::PIECE;
+use super::fold::{DENSE_GRAIN, PIECE};
 use super::reads_in_place;
 use crate::access::Ptr;
 use crate::load_store::stores_native;
@@ -27,7 +27,7 @@ pub(super) fn run(call: &Reduce<'_>, ctype: CType) -> bool {
     }
     let (from, to) = (Ptr::read(input), Ptr::write(&call.out));
     let join = into_one(call.op, ctype);
-    pool::parallel_for(outs, (pool::GRAIN / n).max(1), |range| {
+    pool::parallel_for(outs, (DENSE_GRAIN / n).max(1), |range| {
         let totals = to.offset(range.start as isize);
         let values = from.offset((range.start * n) as isize);
         // SAFETY: both operands are dense, aligned and of the compute type; the input has `outs` rows
