@@ -9,7 +9,7 @@ use num_complex::Complex;
 use pyo3::exceptions::{PyNotImplementedError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rushlight::{Category, DType, Device, Number, Size, Tensor};
 
 /// Lists nested deeper than this are refused: a tensor has at most 64 dimensions.
@@ -56,6 +56,15 @@ impl Reader {
     }
 
     fn read(&mut self, x: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+        if let Some((n, dtype)) = simple(x)
+            && depth == self.shape.len()
+        {
+            if self.dtype != Some(dtype) {
+                self.see(dtype)?;
+            }
+            self.values.push(n);
+            return Ok(());
+        }
         if let Some(n) = sequence(x) {
             if depth == DEEPEST {
                 return Err(PyValueError::new_err(
@@ -86,6 +95,18 @@ impl Reader {
         self.values.push(value);
         Ok(())
     }
+}
+
+/// What most elements are, one of Python's own numbers, and the dtype it suggests.
+fn simple(x: &Bound<'_, PyAny>) -> Option<(Number, DType)> {
+    if x.is_exact_instance_of::<PyFloat>() {
+        let value = x.cast::<PyFloat>().ok()?.value();
+        return Some((Number::Float(value), rushlight::default_dtype()));
+    }
+    if x.is_exact_instance_of::<PyInt>() {
+        return Some((Number::Int(x.extract().ok()?), DType::I64));
+    }
+    None
 }
 
 fn ragged(depth: usize) -> PyErr {
@@ -296,10 +317,8 @@ fn nest(py: Python<'_>, flat: &[Number], shape: &[usize], at: &mut usize) -> PyR
         *at += 1;
         return to_python(py, flat[*at - 1]);
     };
-    let list = PyList::empty(py);
-    for _ in 0..*n {
-        list.append(nest(py, flat, inner, at)?)?;
-    }
+    let items = (0..*n).map(|_| nest(py, flat, inner, at)).collect::<PyResult<Vec<_>>>()?;
+    let list = PyList::new(py, items)?;
     Ok(list.into_any().unbind())
 }
 

@@ -1,4 +1,4 @@
-//! Memory shared with NumPy, by the array interface that both sides speak.
+//! Memory shared with NumPy, by the array interface that both sides speak: no copy, no link to NumPy.
 
 use crate::gate::{raise, run};
 use crate::object::{PyTensor, tensor_of, wrap};
@@ -6,17 +6,17 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError}
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyCapsule, PyDict, PyTuple, PyType};
 use rushlight::mem::Storage;
 use rushlight::{DType, Device, Layout, Shape, Strides, Tensor};
+use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What is asked of NumPy's class, past anything a class derived from it says.
 struct Numpy {
     ndarray: Py<PyType>,
-    interface: Py<PyAny>,
+    face: Py<PyAny>,
     base: Py<PyAny>,
-    strides: Py<PyAny>,
     flags: Py<PyAny>,
 }
 
@@ -30,9 +30,8 @@ fn numpy(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     let Ok(ndarray) = modules.get_item("numpy").and_then(|n| n.getattr("ndarray")) else { return Ok(None) };
     let class: Bound<'_, PyType> = ndarray.cast_into()?;
     let found = Numpy {
-        interface: class.getattr("__array_interface__")?.unbind(),
+        face: class.getattr("__array_struct__")?.unbind(),
         base: class.getattr("base")?.unbind(),
-        strides: class.getattr("strides")?.unbind(),
         flags: class.getattr("flags")?.unbind(),
         ndarray: class.unbind(),
     };
@@ -56,68 +55,90 @@ pub fn is_array(x: &Bound<'_, PyAny>) -> bool {
 /// Keeps the array that lends memory.
 struct Lender(#[allow(dead_code)] Py<PyAny>);
 
+/// NumPy's `PyArrayInterface`, which it shows through `__array_struct__`.
+#[repr(C)]
+struct Interface {
+    two: c_int,
+    rank: c_int,
+    kind: c_char,
+    item: c_int,
+    flags: c_int,
+    shape: *const isize,
+    strides: *const isize,
+    data: *mut c_void,
+}
+
+const NATIVE: c_int = 0x200;
+const WRITEABLE: c_int = 0x400;
+
 /// What an array says about itself.
 struct Face {
     address: usize,
     readonly: bool,
+    native: bool,
+    kind: char,
+    /// Bytes of an element.
+    item: usize,
     shape: Shape,
     /// In bytes.
-    strides: Vec<isize>,
-    typestr: String,
-    structured: bool,
+    strides: Strides,
 }
 
 impl Face {
-    fn of<'py>(numpy: &Numpy, x: &Bound<'py, PyAny>) -> PyResult<Face> {
-        let py = x.py();
-        let interface = Numpy::get(&numpy.interface, x)?;
-        let interface: &Bound<'py, PyDict> = interface.cast()?;
-        let get = |k: &Bound<'py, PyString>| {
-            let missing = || PyTypeError::new_err(format!("from_numpy: the array lacks {k}"));
-            interface.get_item(k).and_then(|v| v.ok_or_else(missing))
+    fn of(numpy: &Numpy, x: &Bound<'_, PyAny>) -> PyResult<Face> {
+        let capsule = Numpy::get(&numpy.face, x)?;
+        let capsule: &Bound<'_, PyCapsule> = capsule.cast()?;
+        let at = capsule.pointer_checked(None)?.cast::<Interface>();
+        // SAFETY: NumPy's own attribute, not one of a derived class, gives a capsule of this struct,
+        // good as long as the capsule; `two` says so again.
+        let seen = unsafe { at.as_ref() };
+        let (2, Ok(rank)) = (seen.two, usize::try_from(seen.rank)) else {
+            return Err(PyTypeError::new_err("from_numpy: this NumPy describes its arrays in an unknown way"));
         };
-        let (address, readonly): (usize, bool) = get(intern!(py, "data"))?.extract()?;
-        let shape: Vec<usize> = get(intern!(py, "shape"))?.extract()?;
-        // The interface keeps quiet about the strides of what is contiguous, such as those of size-1 axes.
-        let strides = Numpy::get(&numpy.strides, x)?.extract()?;
+        let list = |p: *const isize| match rank {
+            0 => &[][..],
+            // SAFETY: NumPy keeps `rank` numbers behind both pointers.
+            n => unsafe { std::slice::from_raw_parts(p, n) },
+        };
         Ok(Face {
-            address,
-            readonly,
-            shape: shape.into(),
-            strides,
-            typestr: get(intern!(py, "typestr"))?.extract()?,
-            structured: interface.get_item("descr")?.is_some_and(|d| d.len().is_ok_and(|n| n > 1)),
+            address: seen.data.addr(),
+            readonly: seen.flags & WRITEABLE == 0,
+            native: seen.flags & NATIVE != 0,
+            kind: char::from(seen.kind.to_ne_bytes()[0]),
+            item: usize::try_from(seen.item).unwrap_or(0),
+            shape: list(seen.shape).iter().map(|n| n.unsigned_abs()).collect(),
+            strides: list(seen.strides).iter().copied().collect(),
         })
     }
 
     fn dtype(&self) -> PyResult<DType> {
-        let text = &self.typestr;
-        let native = text.get(1..).unwrap_or("");
-        let found = DType::ALL.iter().find(|d| d.npy_name().is_some_and(|n| n.get(1..) == Some(native)));
-        match found {
-            Some(_) if text.starts_with(if cfg!(target_endian = "little") { '>' } else { '<' }) => {
-                Err(PyValueError::new_err(format!(
-                    "from_numpy: the array's type {text} is not in this machine's byte order; convert it with \
-                     array.astype(array.dtype.newbyteorder('='))"
-                )))
-            }
-            Some(d) if !self.structured => Ok(*d),
-            _ => Err(PyTypeError::new_err(format!(
-                "from_numpy: no dtype holds elements of type {text}; bool, integers of 8 to 64 bits, floats of 16 \
-                 to 64 and complex numbers of 64 and 128 can be shared"
+        let (kind, item) = (self.kind, self.item);
+        // A name such as `<f4`: order, kind, bytes.
+        let is = |name: &str| {
+            let mut rest = name.chars();
+            (rest.next(), rest.next()).1 == Some(kind) && rest.as_str().parse() == Ok(item)
+        };
+        match DType::ALL.iter().find(|d| d.npy_name().is_some_and(is)) {
+            Some(d) if self.native => Ok(*d),
+            Some(d) => Err(PyValueError::new_err(format!(
+                "from_numpy: the array's {d} elements are not in this machine's byte order; convert them with \
+                 array.astype(array.dtype.newbyteorder('='))"
+            ))),
+            None => Err(PyTypeError::new_err(format!(
+                "from_numpy: no dtype holds elements of kind '{kind}' and {item} bytes; bool, integers of 8 to 64 \
+                 bits, floats of 16 to 64 and complex numbers of 64 and 128 can be shared"
             ))),
         }
     }
 
     /// Strides in elements.
-    fn strides(&self, dtype: DType) -> PyResult<Strides> {
-        let item = dtype.size() as isize;
-        let list = &self.strides;
+    fn strides(&self) -> PyResult<Strides> {
+        let (item, list) = (self.item as isize, &self.strides);
         for s in list {
             if *s < 0 {
                 return Err(PyValueError::new_err(format!(
-                    "from_numpy: the array has strides {list:?}; tensors have no negative ones, so copy it with \
-                     array.copy()"
+                    "from_numpy: the array has strides of {list:?} bytes; tensors have no negative ones, so copy it \
+                     with array.copy()"
                 )));
             }
             if s % item != 0 {
@@ -131,7 +152,7 @@ impl Face {
     }
 
     /// First byte and one past the last.
-    fn extent(&self, item: usize) -> Option<(i128, i128)> {
+    fn extent(&self) -> Option<(i128, i128)> {
         if self.shape.contains(&0) {
             return None;
         }
@@ -140,7 +161,7 @@ impl Face {
             let reach = (*n as i128 - 1) * *s as i128;
             if reach < 0 { low += reach } else { high += reach }
         }
-        Some((low, high + item as i128))
+        Some((low, high + self.item as i128))
     }
 }
 
@@ -163,16 +184,9 @@ fn root<'py>(numpy: &Numpy, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>
     Ok(last)
 }
 
-/// The size of one element of an array, from its type.
-fn item_size(face: &Face) -> usize {
-    face.typestr.get(2..).and_then(|n| n.parse().ok()).unwrap_or(1)
-}
-
 /// Refuses a view that reaches outside the array it is a view of, as `as_strided` can make.
-fn check_reach(face: &Face, item: usize, root: &Face) -> PyResult<()> {
-    let (Some((low, high)), inside) = (face.extent(item), root.extent(item_size(root))) else {
-        return Ok(());
-    };
+fn check_reach(face: &Face, root: &Face) -> PyResult<()> {
+    let (Some((low, high)), inside) = (face.extent(), root.extent()) else { return Ok(()) };
     match inside {
         Some((first, end)) if first <= low && high <= end => Ok(()),
         _ => Err(PyValueError::new_err(format!(
@@ -192,10 +206,10 @@ pub fn from_array(x: &Bound<'_, PyAny>, quiet: bool) -> PyResult<Option<Tensor>>
     }
     let face = Face::of(numpy, x)?;
     let dtype = face.dtype()?;
-    let strides = face.strides(dtype)?;
+    let strides = face.strides()?;
     let owner = root(numpy, x)?;
     if !owner.is(x) {
-        check_reach(&face, dtype.size(), &Face::of(numpy, &owner)?)?;
+        check_reach(&face, &Face::of(numpy, &owner)?)?;
     }
     // NumPy's own memory can be written even where an array asks not to; that of a mapped file or of
     // bytes cannot.

@@ -23,7 +23,10 @@ impl Wish {
     /// The tensor as wished; itself where nothing changes.
     fn apply(self, py: Python<'_>, op: &str, t: &Tensor) -> PyResult<Tensor> {
         let (dtype, device) = (self.dtype.unwrap_or(t.dtype()), self.device.unwrap_or(t.device()));
-        if self.copy == Some(false) && (dtype != t.dtype() || device != t.device()) {
+        if dtype == t.dtype() && device == t.device() && self.copy != Some(true) {
+            return Ok(t.clone());
+        }
+        if self.copy == Some(false) {
             return Err(PyValueError::new_err(format!(
                 "{op}: {} on {} cannot become {dtype} on {device} without a copy; leave copy=False out",
                 t.dtype(),
