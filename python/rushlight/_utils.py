@@ -23,15 +23,12 @@ def _rebuild_parameter(data, requires_grad, backward_hooks):
 
 
 def _rebuild_from_type_v2(func, new_type, args, state):
-    """The tensor that ``func`` makes as an object of ``new_type`` with its attributes."""
+    """The tensor that ``func`` makes, as an object of ``new_type``."""
     tensor = func(*args)
     if type(tensor) is not new_type:
         tensor = Tensor._make_subclass(new_type, tensor, tensor.requires_grad)
-    custom = getattr(new_type, "__setstate__", None)
-    if custom is not None and custom is not Tensor.__setstate__:
+    if state:
         tensor.__setstate__(state)
-    else:
-        _set_state(tensor, state)
     return tensor
 
 
@@ -58,10 +55,12 @@ def reduce(tensor, protocol):
     """What pickle and copy need: the whole storage, once for all tensors that share it."""
     storage = TypedStorage(wrap_storage=tensor.untyped_storage(), dtype=tensor.dtype)
     args = (storage, tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad, {})
+    made = _rebuild_tensor_v2, args
+    if type(tensor) is not Tensor:
+        made = _rebuild_from_type_v2, (_rebuild_tensor_v2, type(tensor), args, None)
     state = _state(tensor)
-    if type(tensor) is Tensor and not state:
-        return _rebuild_tensor_v2, args
-    return _rebuild_from_type_v2, (_rebuild_tensor_v2, type(tensor), args, state)
+    # Attributes come last, when the tensor is known: one of them may lead back to it.
+    return (*made, state) if state else made
 
 
 def deepcopy(tensor, memo):

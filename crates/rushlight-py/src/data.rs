@@ -2,7 +2,6 @@
 
 use crate::dtype::{as_device, as_dtype};
 use crate::gate::{raise, run};
-pub use crate::legacy::construct as legacy_new;
 use crate::number::{is_numpy_scalar, plain_number, to_python};
 use crate::object::{tensor_of, wrap};
 use num_complex::Complex;

@@ -125,15 +125,17 @@ unsafe extern "C" fn delete<F: Form>(managed: *mut F) {
 
 /// Frees a capsule's tensor if nobody took it out.
 unsafe extern "C" fn destroy<F: Form>(capsule: *mut ffi::PyObject) {
-    // SAFETY: CPython calls this once, with the capsule that `export` made. Under its first name it
-    // still owns the managed tensor.
+    // SAFETY: CPython calls this once, with the interpreter held and the capsule that `export` made.
+    // Under its first name it still owns the managed tensor.
     unsafe {
-        if ffi::PyCapsule_IsValid(capsule, F::NAME.as_ptr()) == 1 {
-            let managed = ffi::PyCapsule_GetPointer(capsule, F::NAME.as_ptr()).cast::<F>();
-            if let Some(deleter) = (*managed).deleter() {
-                deleter(managed);
+        Python::attach_unchecked(|_| {
+            if ffi::PyCapsule_IsValid(capsule, F::NAME.as_ptr()) == 1 {
+                let managed = ffi::PyCapsule_GetPointer(capsule, F::NAME.as_ptr()).cast::<F>();
+                if let Some(deleter) = (*managed).deleter() {
+                    deleter(managed);
+                }
             }
-        }
+        });
     }
 }
 

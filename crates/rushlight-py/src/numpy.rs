@@ -93,7 +93,9 @@ impl Face {
         // good as long as the capsule; `two` says so again.
         let seen = unsafe { at.as_ref() };
         let (2, Ok(rank)) = (seen.two, usize::try_from(seen.rank)) else {
-            return Err(PyTypeError::new_err("from_numpy: this NumPy describes its arrays in an unknown way"));
+            return Err(PyTypeError::new_err(
+                "from_numpy: this NumPy describes its arrays in an unknown way",
+            ));
         };
         let list = |p: *const isize| match rank {
             0 => &[][..],

@@ -133,10 +133,15 @@ impl PyTensor {
         args: &Bound<'_, pyo3::types::PyTuple>,
         kwargs: Option<&Bound<'_, pyo3::types::PyDict>>,
     ) -> PyResult<PyTensor> {
-        crate::data::legacy_new(args, kwargs).map(PyTensor::bare)
+        crate::legacy::construct(args, kwargs).map(PyTensor::bare)
     }
     /// What the collector must see: the base's object, and hooks that only this object leads to.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // CPython may collect while it still makes this very object, as it allocates the `__dict__`
+        // after the object: all of it is zero then, the address too.
+        if self.1.get() == 0 {
+            return Ok(());
+        }
         // SAFETY: the collector runs with the interpreter held; see the type.
         let state = unsafe { &*self.0.get() };
         visit.call(&state._base)?;

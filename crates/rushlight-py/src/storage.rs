@@ -52,12 +52,17 @@ pub fn object<'py>(py: Python<'py>, storage: &Storage) -> PyResult<Bound<'py, Py
     Ok(new)
 }
 
+/// The storage of an object, which stays its object though a program made it.
+fn known(object: &Bound<'_, PyStorage>) -> Storage {
+    let storage = object.get().0.clone();
+    objects().entry(storage.id()).or_insert(object.as_ptr().addr());
+    storage
+}
+
 /// A storage, and the dtype of a typed one.
 pub fn storage_of(x: &Bound<'_, PyAny>) -> PyResult<Option<(Storage, Option<DType>)>> {
     if let Ok(s) = x.cast::<PyStorage>() {
-        // One that a program made is not in the table yet.
-        objects().entry(s.get().0.id()).or_insert(s.as_ptr().addr());
-        return Ok(Some((s.get().0.clone(), None)));
+        return Ok(Some((known(s), None)));
     }
     let Ok(inner) = x.getattr(intern!(x.py(), "_untyped_storage")) else { return Ok(None) };
     let Ok(s) = inner.cast::<PyStorage>() else { return Ok(None) };
@@ -364,7 +369,7 @@ fn _from_storage(
         )));
     }
     let made = Layout::new(size.as_slice(), stride.as_slice(), offset)
-        .and_then(|l| Tensor::from_storage(storage.get().0.clone(), l, dtype.get().0));
+        .and_then(|l| Tensor::from_storage(known(storage), l, dtype.get().0));
     wrap(py, made.map_err(|e| raise(py, e))?)
 }
 
