@@ -154,24 +154,14 @@ fn code(dtype: DType) -> (u8, u8) {
 
 /// A capsule with the tensor.
 fn export<'py, F: Form>(py: Python<'py>, t: Tensor, flags: u64) -> PyResult<Bound<'py, PyCapsule>> {
-    // The address of a storage is final once it cannot be resized.
-    t.storage().set_resizable(false);
-    let reach = t.layout().storage_elements().saturating_mul(t.element_size());
-    if reach > t.storage().nbytes() {
-        return Err(PyBufferError::new_err(format!(
-            "__dlpack__: shape {:?} reaches past the storage, which was resized to {} bytes",
-            t.shape(),
-            t.storage().nbytes()
-        )));
-    }
+    let data = crate::storage::lend(&t).map_err(|e| PyBufferError::new_err(format!("__dlpack__: {e}")))?;
     let (code, bits) = code(t.dtype());
     let flags = flags | if t.storage().is_readonly() { READ_ONLY } else { 0 };
-    let data = t.data_ptr() as *mut c_void;
     let shape = t.shape().iter().map(|n| *n as i64).collect();
     let strides = t.strides().iter().map(|n| *n as i64).collect();
     let mut exported = Box::new(Exported { _keep: t, shape, strides });
     let tensor = DlTensor {
-        data,
+        data: data as *mut c_void,
         device_type: CPU,
         device_id: 0,
         ndim: exported.shape.len() as i32,

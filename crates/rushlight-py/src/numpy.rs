@@ -264,18 +264,9 @@ impl Lent {
         };
         let name = t.dtype().npy_name().ok_or_else(|| no_array(t.dtype()))?;
         let size = t.element_size() as isize;
-        // The address of a storage is final once it cannot be resized.
-        t.storage().set_resizable(false);
-        let layout = t.layout();
-        if layout.storage_elements().saturating_mul(t.element_size()) > t.storage().nbytes() {
-            return Err(PyRuntimeError::new_err(format!(
-                "numpy: shape {:?} reaches past the storage, which was resized to {} bytes",
-                t.shape(),
-                t.storage().nbytes()
-            )));
-        }
+        let address = crate::storage::lend(&t).map_err(|e| PyRuntimeError::new_err(format!("numpy: {e}")))?;
         // NumPy takes no null address, not even for no elements.
-        let address = if t.numel() == 0 { 64 } else { t.data_ptr() };
+        let address = if t.numel() == 0 { 64 } else { address };
         let d = PyDict::new(py);
         d.set_item(intern!(py, "version"), 3)?;
         d.set_item(intern!(py, "typestr"), name)?;

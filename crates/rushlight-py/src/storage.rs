@@ -71,6 +71,21 @@ pub fn storage_of(x: &Bound<'_, PyAny>) -> PyResult<Option<(Storage, Option<DTyp
     Ok(Some((s.get().0.clone(), dtype)))
 }
 
+/// The address of a tensor's first element for others to keep: from now on the storage cannot be
+/// resized. An error text when the tensor reaches past it.
+pub fn lend(t: &Tensor) -> Result<usize, String> {
+    let reach = t.layout().storage_elements().saturating_mul(t.element_size());
+    if reach <= t.storage().nbytes() {
+        t.storage().set_resizable(false);
+        // Another thread may have been quicker; now nobody can be.
+        if reach <= t.storage().nbytes() {
+            return Ok(t.data_ptr());
+        }
+    }
+    let (shape, bytes) = (t.shape(), t.storage().nbytes());
+    Err(format!("shape {shape:?} reaches past the storage, which was resized to {bytes} bytes"))
+}
+
 /// All bytes as numbers.
 fn bytes_of(storage: &Storage) -> rushlight::Result<Tensor> {
     Tensor::from_storage(storage.clone(), Layout::contiguous(&[storage.nbytes()][..])?, DType::U8)
