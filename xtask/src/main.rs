@@ -1,12 +1,13 @@
 //! The project's own commands, for people and for machines alike: `cargo xtask help`.
 //!
-//! Only runs cargo, one step after another, and stops at the first that fails. Nothing is printed
+//! Only runs cargo and Python, one step after another, and stops at the first that fails. Nothing is printed
 //! after the last step, so that a log ends with what the test runners say.
 
+mod python;
 mod table;
 
 use std::env;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
@@ -15,8 +16,11 @@ The project's own commands.
 Usage: cargo xtask <command> [arguments]
 
   test    Run all tests: units, integration tests and examples, then the
-          examples in the documentation. Further arguments go to `cargo test`,
-          for instance `cargo xtask test --package rushlight-core`.
+          examples in the documentation, then `python`. With arguments, which go
+          to `cargo test`, Rust's tests only: for instance
+          `cargo xtask test --package rushlight-core`.
+  python  Build the Python module's wheel into a fresh virtual environment and
+          run its tests. Arguments go to pytest: `cargo xtask python -k numpy`.
   ci      What a change must pass: formatting, clippy with warnings as errors,
           then `test`. Takes no arguments.
   bench   Run the benchmarks, each case beside candle-core. Further arguments go
@@ -37,8 +41,9 @@ fn main() -> ExitCode {
         None => ("", args.as_slice()),
     };
     match command {
-        "test" => run(&test_steps(rest)),
-        "ci" if rest.is_empty() => run(&ci_steps()),
+        "test" => tests(rest),
+        "python" => python_tests(rest),
+        "ci" if rest.is_empty() => then(run(&style_steps()), || tests(&[])),
         "bench" => bench(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
@@ -55,11 +60,49 @@ fn refuse(why: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Arguments of one call of cargo.
-type Step = Vec<String>;
+/// A program and its arguments.
+struct Step(Vec<String>);
 
+impl Step {
+    fn new(words: &[&str], rest: &[String]) -> Step {
+        Step(words.iter().map(|word| word.to_string()).chain(rest.iter().cloned()).collect())
+    }
+    fn line(&self) -> String {
+        self.0.join(" ")
+    }
+}
+
+/// A call of cargo.
 fn step(words: &[&str], rest: &[String]) -> Step {
-    words.iter().map(|word| word.to_string()).chain(rest.iter().cloned()).collect()
+    Step::new(&[&["cargo"], words].concat(), rest)
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from)
+}
+
+/// The second only when the first went well.
+fn then(first: ExitCode, second: impl FnOnce() -> ExitCode) -> ExitCode {
+    if first == ExitCode::SUCCESS { second() } else { first }
+}
+
+/// Rust's tests, and Python's unless some were chosen.
+fn tests(rest: &[String]) -> ExitCode {
+    then(run(&test_steps(rest)), || if rest.is_empty() { python_tests(&[]) } else { ExitCode::SUCCESS })
+}
+
+fn python_tests(rest: &[String]) -> ExitCode {
+    python::forget_wheels();
+    let mut steps = python::steps(rest);
+    let pytest = steps.split_off(steps.len() - 1);
+    then(run(&steps), || match python::check_size() {
+        Ok(()) => run(&pytest),
+        Err(text) => {
+            eprintln!("xtask: {text}");
+            ExitCode::FAILURE
+        }
+    })
 }
 
 /// A command of cargo on all crates.
@@ -81,20 +124,17 @@ fn test_steps(rest: &[String]) -> Vec<Step> {
     vec![step(&tested(&["--lib", "--bins", "--tests", "--examples"]), rest), step(&tested(&["--doc"]), rest)]
 }
 
-fn ci_steps() -> Vec<Step> {
-    let mut steps = vec![
+fn style_steps() -> Vec<Step> {
+    vec![
         step(&["fmt", "--all", "--check"], &[]),
         step(&everywhere("clippy", &["--all-targets", "--", "-D", "warnings"]), &[]),
-    ];
-    steps.extend(test_steps(&[]));
-    steps
+    ]
 }
 
 /// Measures, then shows all medians side by side.
 fn bench(rest: &[String]) -> ExitCode {
     let code = run(&[bench_step(rest)]);
-    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let cases = table::read(&Path::new(&target).join("criterion"));
+    let cases = table::read(&target().join("criterion"));
     if !cases.is_empty() {
         println!("\n{}", table::render(&cases));
     }
@@ -113,17 +153,19 @@ fn chooses_crates(rest: &[String]) -> bool {
 fn run(steps: &[Step]) -> ExitCode {
     // Cargo names itself to what it runs; that is the one of the right toolchain.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    for (number, args) in steps.iter().enumerate() {
-        let shown = args.join(" ");
-        eprintln!("\nxtask: step {} of {}: cargo {shown}", number + 1, steps.len());
-        match Command::new(&cargo).args(args).status() {
+    for (number, step) in steps.iter().enumerate() {
+        let shown = step.line();
+        eprintln!("\nxtask: step {} of {}: {shown}", number + 1, steps.len());
+        let Some((program, args)) = step.0.split_first() else { continue };
+        let program = if program == "cargo" { cargo.clone() } else { program.into() };
+        match Command::new(&program).args(args).status() {
             Ok(status) if status.success() => {}
             Ok(status) => {
-                eprintln!("xtask: `cargo {shown}` failed: {status}");
+                eprintln!("xtask: `{shown}` failed: {status}");
                 return ExitCode::FAILURE;
             }
             Err(error) => {
-                eprintln!("xtask: `cargo {shown}` could not be started: {error}");
+                eprintln!("xtask: `{shown}` could not be started: {error}");
                 return ExitCode::FAILURE;
             }
         }
@@ -136,14 +178,14 @@ mod tests {
     use super::*;
 
     fn lines(steps: &[Step]) -> Vec<String> {
-        steps.iter().map(|step| step.join(" ")).collect()
+        steps.iter().map(Step::line).collect()
     }
 
     #[test]
     fn test_runs_code_then_documentation_and_no_benchmarks() {
         let all = [
-            "test --workspace --exclude rushlight-bench --exclude rushlight-py --lib --bins --tests --examples".to_string(),
-            "test --workspace --exclude rushlight-bench --exclude rushlight-py --doc".to_string(),
+            "cargo test --workspace --exclude rushlight-bench --exclude rushlight-py --lib --bins --tests --examples".to_string(),
+            "cargo test --workspace --exclude rushlight-bench --exclude rushlight-py --doc".to_string(),
         ];
         assert_eq!(lines(&test_steps(&[])), all);
     }
@@ -151,19 +193,18 @@ mod tests {
     #[test]
     fn chosen_crates_replace_the_workspace() {
         let one = ["--package".to_string(), "rushlight-io".to_string()];
-        assert_eq!(lines(&test_steps(&one)), ["test --package rushlight-io"]);
+        assert_eq!(lines(&test_steps(&one)), ["cargo test --package rushlight-io"]);
         let filter = ["--".to_string(), "-p".to_string()];
         assert_eq!(
             lines(&test_steps(&filter))[1],
-            "test --workspace --exclude rushlight-bench --exclude rushlight-py --doc -- -p"
+            "cargo test --workspace --exclude rushlight-bench --exclude rushlight-py --doc -- -p"
         );
     }
 
     #[test]
     fn ci_checks_style_before_it_tests() {
-        let steps = lines(&ci_steps());
-        assert_eq!(steps[0], "fmt --all --check");
-        assert!(steps[1].starts_with("clippy") && steps[1].ends_with("-D warnings"));
-        assert_eq!(steps[2..], lines(&test_steps(&[])));
+        let steps = lines(&style_steps());
+        assert_eq!(steps[0], "cargo fmt --all --check");
+        assert!(steps[1].starts_with("cargo clippy") && steps[1].ends_with("-D warnings"));
     }
 }

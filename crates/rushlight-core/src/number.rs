@@ -1,6 +1,6 @@
 //! Plain numbers: the values of Python scalars, fill values and single elements.
 
-use crate::{Category, DType};
+use crate::{Category, DType, Result, ensure};
 use num_complex::Complex;
 
 /// One number of any dtype, kept exactly.
@@ -160,6 +160,26 @@ fn odd_single(x: f64) -> f32 {
     }
     let cut = near.to_bits() - u32::from(wide.abs() > x.abs());
     f32::from_bits(cut | 1)
+}
+
+impl Number {
+    /// As [`Number::cast`], but an integer dtype must be able to hold it. Unsigned dtypes take negative
+    /// numbers down to the opposite of their greatest, which wrap: torch's rule.
+    ///
+    /// # Errors
+    /// `Runtime` for a number that does not fit.
+    pub fn checked_cast(self, op: &'static str, dtype: DType) -> Result<Number> {
+        if let Some((least, greatest)) = dtype.integer_range() {
+            let wide = match self {
+                Number::Int(i) => i128::from(i),
+                Number::UInt(u) => i128::from(u),
+                other => other.to_f64() as i128,
+            };
+            let low = if least == 0 { -greatest } else { least };
+            ensure!((low..=greatest).contains(&wide), Runtime, op, "{wide} does not fit into {dtype}");
+        }
+        Ok(self.cast(dtype))
+    }
 }
 
 macro_rules! number_from {

@@ -283,6 +283,7 @@ pub(crate) fn check_mutation(def: &OpDef, grad: &GradDef, args: &[Value], target
     if let Some(view) = &target.0.view {
         super::view::check_view_inplace(def.name, target, view, true)?;
     }
+    edges_of(&args[1..])?;
     let kept = args.iter().enumerate().filter(|(k, _)| grad.inputs.contains(k));
     kept.flat_map(|(_, a)| a.tensors()).try_for_each(|t| Saved::check(def.name, t))
 }

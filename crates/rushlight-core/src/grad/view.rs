@@ -42,9 +42,9 @@ pub(crate) fn attach(source: &Tensor, layout: Layout, dtype: DType, origin: Orig
         None => (source.clone(), None),
     };
     let origin = match inherited {
+        _ if matches!(origin, Origin::Recast(_)) => origin,
         // A view of one of several views is as fragile as that one.
         Some(o @ (Origin::Several(_) | Origin::Custom | Origin::NoGrad | Origin::Recast(_))) => o,
-        _ if matches!(origin, Origin::Recast(_)) => origin,
         _ if !super::is_grad_enabled() => Origin::NoGrad,
         _ => origin,
     };
@@ -66,22 +66,15 @@ pub(crate) fn attach_several(op: &'static str, source: &Tensor, layouts: Vec<Lay
     layouts.into_iter().map(|l| attach(source, l, source.dtype(), Origin::Several(op))).collect()
 }
 
-/// A view given by strides over the storage; its backward adds into the cells it reads.
+/// A view given by strides over the storage; its backward adds into the cells it reads. Elements of
+/// `source` that share a cell share its gradient.
 ///
 /// # Errors
-/// `Runtime` in a graph when elements of `source` share cells: which of them would get the gradient?
+/// As [`Tensor::grad_fn`].
 pub(crate) fn strided_view(op: &'static str, source: &Tensor, layout: Layout) -> Result<Tensor> {
     let view = attach(source, layout, source.dtype(), Origin::Plain);
     if super::mode::recording() && source.requires_grad() {
         let Some(edge) = gradient_edge(source)? else { return Ok(view) };
-        ensure!(
-            source.layout().has_internal_overlap_exact() == Some(false),
-            Runtime,
-            op,
-            "elements of the tensor (shape {:?}, strides {:?}) share memory, so the gradient of this view is not defined; clone() it first",
-            source.shape(),
-            source.strides()
-        );
         let (from, cells) = relative(source.layout(), view.layout())?;
         let body = StridedBackward { source: from, view: cells, what: Move::Gather };
         set_history(&view, op, smallvec![Some(edge)], Arc::new(body));
@@ -151,15 +144,18 @@ fn strided(what: Move, x: &Tensor, source: &Layout, view: &Layout) -> Result<Ten
             Move::Scatter => {
                 crate::exec::fill(&flat, crate::Number::Int(0))?;
                 add_strided(&flat, view, &x)?;
+                if shares_cells(source) {
+                    share(&flat, source)?;
+                }
                 Ok(whole)
             }
             Move::Clear => {
-                crate::exec::copy(&whole, &x)?;
+                write_strided(&flat, source, &x)?;
                 crate::exec::fill(&cells, crate::Number::Int(0))?;
                 Ok(whole)
             }
             Move::Gather => {
-                crate::exec::copy(&whole, &x)?;
+                write_strided(&flat, source, &x)?;
                 let out = Tensor::alloc(Layout::contiguous(view.shape())?, x.dtype(), x.device())?;
                 crate::exec::copy(&out, &cells)?;
                 Ok::<_, crate::Error>(out)
@@ -196,6 +192,29 @@ impl Backward for StridedBackward {
     fn keeps_anything(&self) -> bool {
         false
     }
+}
+
+fn shares_cells(layout: &Layout) -> bool {
+    layout.has_internal_overlap_exact() != Some(false)
+}
+
+/// `flat[view] = x`; a cell that several elements share gets their mean.
+fn write_strided(flat: &Tensor, view: &Layout, x: &Tensor) -> Result<()> {
+    if shares_cells(view) {
+        crate::exec::fill(flat, crate::Number::Int(0))?;
+        add_strided(flat, view, x)?;
+        return share(flat, view);
+    }
+    let cells = Tensor::assemble(flat.0.storage.clone(), view.clone(), flat.dtype(), None, None);
+    crate::exec::copy(&cells, x)
+}
+
+/// Divides each cell by the number of elements of `view` that are there.
+fn share(flat: &Tensor, view: &Layout) -> Result<()> {
+    let counts = Tensor::full_as(flat, crate::Number::Int(0))?;
+    let one = Tensor::scalar_of(crate::Number::Int(1), flat.dtype(), flat.device())?;
+    add_strided(&counts, view, &one.expand(view.shape())?)?;
+    flat.div_(&counts.clamp_min(1)?).map(drop)
 }
 
 /// `flat[view] += g`, also where the view meets a cell several times: dimensions are walked one
@@ -249,14 +268,15 @@ pub(crate) fn current_edge(t: &Tensor, view: &ViewOf) -> Result<Option<Edge>> {
     }
     // A base that joined a graph after the view was made gives the view a history too.
     let stale = made_at != now || (edge.is_none() && t.meta().is_none() && base_edge.is_some());
-    let Some(base_edge) = base_edge.filter(|_| stale) else { return Ok(edge) };
-    if let Origin::Several(op) = view.origin {
+    let tracked = base_edge.is_some() || edge.is_some();
+    if let (Origin::Several(op), true, true) = (view.origin, stale, tracked) {
         bail!(
             Runtime,
             op,
             "this is one of several views of a tensor that was changed in place since; make the views anew, or use narrow"
         )
     }
+    let Some(base_edge) = base_edge.filter(|_| stale) else { return Ok(edge) };
     if let Origin::Recast(op) = view.origin {
         bail!(
             Runtime,
@@ -382,6 +402,15 @@ struct CopySlices {
 impl Backward for CopySlices {
     fn backward(&self, _: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
         let Some(g) = &grads[0] else { return Ok(smallvec![None; self.inner.edges.len().max(1)]) };
+        // Whose gradient a cell has that was written several times is not defined.
+        ensure!(
+            !shares_cells(&self.cells),
+            Runtime,
+            self.inner.name,
+            "a view whose elements share memory (shape {:?}, strides {:?}) was written in place; clone() it first",
+            self.cells.shape(),
+            self.cells.strides()
+        );
         let slice = strided(Move::Gather, g, &self.source, &self.cells)?;
         let mut inner = super::engine::run_node(&self.inner, &[Some(slice)])?;
         let passed = inner.first_mut().and_then(Option::take);

@@ -147,9 +147,15 @@ impl Layout {
     /// Splits dimension `dim` into `sizes`; one of them may be -1.
     ///
     /// # Errors
-    /// Index when `dim` is out of range; Runtime when `sizes` is empty or does not multiply to the
+    /// Index when `dim` is out of range; Runtime for rank 0, when `sizes` is empty or does not multiply to the
     /// size of the dimension.
     pub fn unflatten(&self, dim: isize, sizes: &[isize]) -> Result<Layout> {
+        ensure!(
+            self.rank() > 0 || !matches!(dim, 0 | -1),
+            Runtime,
+            "unflatten",
+            "a 0-d tensor has no dimension to split; use view"
+        );
         let d = existing_dim("unflatten", dim, self.rank())?;
         ensure!(!sizes.is_empty(), Runtime, "unflatten", "there must be at least one size");
         let parts = infer_shape("unflatten", sizes, self.shape[d])?;

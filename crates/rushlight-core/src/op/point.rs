@@ -181,7 +181,8 @@ pub(super) fn pointwise_layout(op: &'static str, operands: &[Operand]) -> Result
         && rest.iter().all(|o| matches!(o, Operand::Tensor(u) if u.shape() == t.shape() && u.is_contiguous()))
         && t.is_contiguous()
     {
-        return t.like_layout();
+        // Not like the operand: dimensions of size 1 may have any stride there.
+        return Layout::contiguous(t.shape());
     }
     let parts: SmallVec<[(&[usize], &[isize]); 3]> = operands
         .iter()
@@ -190,10 +191,6 @@ pub(super) fn pointwise_layout(op: &'static str, operands: &[Operand]) -> Result
             Operand::Number(_) => (&[][..], &[][..]),
         })
         .collect();
-    let same = parts.windows(2).all(|w| w[0] == w[1]);
-    if let (true, Some(Operand::Tensor(t))) = (same, operands.first()) {
-        return t.like_layout();
-    }
     let shapes: SmallVec<[&[usize]; 3]> = parts.iter().map(|p| p.0).collect();
     let shape = broadcast_shapes(op, &shapes)?;
     let strides = elementwise_strides(&parts, &shape);

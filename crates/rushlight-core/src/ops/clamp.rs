@@ -4,7 +4,7 @@
 //! are two formulas, and the ops choose.
 
 use crate::op::{Operand, OptOperand, Sample, Value, samples};
-use crate::{Number, Result, Tensor, bail};
+use crate::{Number, Result, Tensor, bail, ensure};
 use smallvec::smallvec;
 
 pointwise! { BOUNDS;
@@ -47,7 +47,30 @@ pub mod whole {
     }
 }
 
+/// Bounds past an integer dtype's range are no bounds, unless they leave nothing.
+fn within(x: &Tensor, bound: &Option<Operand>, lower: bool) -> Result<Option<Operand>> {
+    let (Some(Operand::Number(n)), Some((least, greatest))) = (bound, x.dtype().integer_range()) else {
+        return Ok(bound.clone());
+    };
+    let wide = match n {
+        Number::Int(i) => i128::from(*i),
+        Number::UInt(u) => i128::from(*u),
+        _ => return Ok(bound.clone()),
+    };
+    let impossible = if lower { wide > greatest } else { wide < least };
+    ensure!(
+        !impossible,
+        Runtime,
+        "clamp",
+        "the bound {wide} is outside of what {} holds, {least} to {greatest}",
+        x.dtype()
+    );
+    let near = wide.clamp(least, greatest);
+    Ok(Some(Operand::Number(i64::try_from(near).map_or(Number::UInt(near as u64), Number::Int))))
+}
+
 fn clamp(x: &Tensor, min: &OptOperand, max: &OptOperand) -> Result<Tensor> {
+    let (min, max) = (OptOperand(within(x, &min.0, true)?), OptOperand(within(x, &max.0, false)?));
     match (&min.0, &max.0) {
         (None, None) => bail!(Runtime, "clamp", "needs min, max or both"),
         (Some(low @ Operand::Number(_)), Some(high @ Operand::Number(_))) => {

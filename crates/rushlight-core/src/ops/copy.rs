@@ -25,9 +25,15 @@ ops! { COPY;
     }
     /// Every element becomes `value`.
     fn fill_ (input: Tensor, value: Number) -> Tensor {
-        mutates: exec::fill(input, *value).map(|()| input.clone()),
+        mutates: exec::fill(input, value.checked_cast("fill_", input.dtype())?).map(|()| input.clone()),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(Tensor::full_as(&cx.grad(0)?, Number::Int(0))?)]),
         samples: fill_samples,
+    }
+    /// Every element becomes 0.
+    fn zero_ (input: Tensor) -> Tensor {
+        mutates: exec::fill(input, Number::Int(0)).map(|()| input.clone()),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(Tensor::full_as(&cx.grad(0)?, Number::Int(0))?)]),
+        samples: unary_samples,
     }
     /// Converts to another dtype; gives the same tensor back when it has it already.
     fn cast as internal (input: Tensor, dtype: DType) -> Tensor {
@@ -114,15 +120,6 @@ impl Tensor {
     #[track_caller]
     pub fn to_device(&self, device: Device) -> Result<Tensor> {
         if self.device() == device { Ok(self.clone()) } else { self.transfer(Some(device)) }
-    }
-
-    /// Every element becomes 0.
-    ///
-    /// # Errors
-    /// `Runtime` for a leaf that requires grad, and for read-only memory.
-    #[track_caller]
-    pub fn zero_(&self) -> Result<Tensor> {
-        self.fill_(0)
     }
 }
 

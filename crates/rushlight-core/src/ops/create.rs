@@ -129,7 +129,7 @@ fn blank(size: &Size, dtype: Option<DType>, device: Option<Device>) -> Result<Te
 
 fn filled(size: &Size, value: Number, dtype: Option<DType>, device: Option<Device>) -> Result<Tensor> {
     let t = blank(size, Some(dtype.unwrap_or(value.default_dtype(crate::default_dtype()))), device)?;
-    exec::fill(&t, value)?;
+    exec::fill(&t, value.checked_cast("full", t.dtype())?)?;
     Ok(t)
 }
 

@@ -73,7 +73,7 @@ fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     let Some(first) = tensors.iter().find(|t| !skipped(t)).or(tensors.first()) else {
         bail!(Value, "cat", "takes at least one tensor")
     };
-    ensure!(first.dim() > 0, Runtime, "cat", "0-d tensors cannot be joined; use stack");
+    ensure!(tensors.iter().all(|t| t.dim() > 0), Runtime, "cat", "0-d tensors cannot be joined; use stack");
     let d = existing_dim("cat", dim as isize, first.dim())?;
     let mut shape: Shape = first.shape().into();
     shape[d] = 0;

@@ -234,10 +234,10 @@ fn prod_grad(cx: &GradCx<'_>) -> Result<Tensor> {
 }
 
 /// Refuses an extremum over nothing.
-fn check_not_empty(op: &'static str, x: &Tensor, axes: u64) -> Result<()> {
+fn check_not_empty(op: &'static str, x: &Tensor, axes: u64, named: bool) -> Result<()> {
     let empty = x.shape().iter().enumerate().any(|(d, n)| *n == 0 && axes >> d & 1 == 1);
-    let whole = axes.count_ones() as usize == x.dim();
-    let kind = if op.starts_with("arg") || !whole { crate::Kind::Index } else { crate::Kind::Runtime };
+    // As torch: no dimension named is another mistake than a dimension without elements.
+    let kind = if named || op.starts_with("arg") { crate::Kind::Index } else { crate::Kind::Runtime };
     if empty {
         let text = format!("shape {:?} has no element to choose along the reduced dimensions", x.shape());
         return Err(crate::Error::new(kind, op, text));
@@ -247,8 +247,9 @@ fn check_not_empty(op: &'static str, x: &Tensor, axes: u64) -> Result<()> {
 }
 
 fn extremum(op: &'static str, kind: ReduceOp, x: &Tensor, dim: &Dims, keepdim: bool) -> Result<Tensor> {
+    let named = matches!(dim, Dims::List(list) if !list.is_empty());
     let axes = axes(op, x.dim(), dim)?;
-    check_not_empty(op, x, axes)?;
+    check_not_empty(op, x, axes, named)?;
     simple(op, kind, x, x.dtype(), x.dtype(), axes, keepdim)
 }
 
@@ -265,7 +266,7 @@ fn extremum_grad(cx: &GradCx<'_>) -> Result<Tensor> {
 fn position(op: &'static str, kind: ReduceOp, x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
     ensure!(x.dtype() != DType::Bool, NotImplemented, op, "is not defined for bool; convert with to_dtype");
     let axes = dim.map_or(Dims::All, Dims::from).mask(op, x.dim())?;
-    check_not_empty(op, x, axes)?;
+    check_not_empty(op, x, axes, dim.is_some())?;
     simple(op, kind, x, x.dtype(), DType::I64, axes, keepdim)
 }
 

@@ -6,7 +6,7 @@ use crate::backend::ScatterOp;
 use crate::exec;
 use crate::layout::dim_index;
 use crate::op::{Operand, Sample, Value, samples};
-use crate::{Kind, Layout, Number, Result, Shape, Strides, Tensor, ensure};
+use crate::{Kind, Layout, Number, Result, Shape, Strides, Tensor, bail, ensure};
 use smallvec::smallvec;
 
 ops! { ALONG;
@@ -105,6 +105,9 @@ fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     let own = at_least_1d(x.layout())?;
     let mut shape: Shape = own.shape().into();
     shape[d] = index.numel();
+    if x.dim() > 1 && x.numel() == 0 && index.numel() > 0 {
+        check_places_of_nothing(op, &index, x.shape()[d], d)?;
+    }
     let out = Tensor::alloc(Layout::contiguous(shape.clone())?, x.dtype(), x.device())?;
     crate::trace::copying(op, out.nbytes(), out.shape(), "places are picked into new memory")?;
     let from = still(&own, &shape, d)?;
@@ -116,6 +119,18 @@ fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     out.view(())?.detach()
 }
 
+/// No element will be read, but positions must be right all the same.
+fn check_places_of_nothing(op: &'static str, index: &Tensor, size: usize, d: usize) -> Result<()> {
+    if index.device() == crate::Device::META {
+        return Ok(());
+    }
+    let wrong = index.to_vec::<i64>()?.into_iter().find(|i| usize::try_from(*i).map_or(true, |i| i >= size));
+    match wrong {
+        Some(i) => bail!(Runtime, op, "position {i} is out of range for dimension {d} of size {size}"),
+        None => Ok(()),
+    }
+}
+
 /// Combines `source` with the chosen places.
 fn place(
     op: &'static str,
@@ -125,8 +140,8 @@ fn place(
     index: &Tensor,
     source: &Tensor,
 ) -> Result<Tensor> {
-    same_dtype(op, x, source)?;
     let (index, d) = checked(op, x, dim, index, true)?;
+    same_dtype(op, x, source)?;
     let (own, from) = (at_least_1d(x.layout())?, at_least_1d(source.layout())?);
     let mut shape: Shape = own.shape().into();
     shape[d] = index.numel();
@@ -150,9 +165,41 @@ fn scaled(t: &Tensor, alpha: Number) -> Result<Tensor> {
 }
 
 fn add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Number) -> Result<Tensor> {
-    same_dtype("index_add_", x, source)?;
+    let op = "index_add_";
+    let d = dim_index(op, dim as isize, x.dim())?;
+    same_dtype(op, x, source)?;
+    ensure!(
+        d == 0 || d < source.dim(),
+        Runtime,
+        op,
+        "the source of shape {:?} has no dimension {d}",
+        source.shape()
+    );
+    ensure!(
+        source.dim() > 0 || index.numel() == 1,
+        Index,
+        op,
+        "a 0-d source is added to one place, not to {}",
+        index.numel()
+    );
+    // Only here are 0-d tensors no vectors of one place.
+    let alike = x.dim() == source.dim() && (0..x.dim()).all(|k| k == d || x.shape()[k] == source.shape()[k]);
+    ensure!(
+        alike,
+        Runtime,
+        op,
+        "a source of shape {:?} does not match shape {:?} outside of dimension {d}",
+        source.shape(),
+        x.shape()
+    );
     // The scaled copy would hide an overlap of the source itself.
-    exec::check_overlap("index_add_", x, &[source])?;
+    exec::check_overlap(op, x, &[source])?;
+    ensure!(
+        !(x.shares_storage(source) && x.numel() > 0 && x.layout() == source.layout()),
+        Runtime,
+        op,
+        "the source is the tensor that is written; clone() it first"
+    );
     place("index_add_", ScatterOp::Add, x, dim, index, &scaled(source, alpha)?)
 }
 

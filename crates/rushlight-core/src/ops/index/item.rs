@@ -69,11 +69,23 @@ impl Tensor {
         if tensors.is_empty() {
             return match value {
                 Operand::Number(n) => view.fill_(n).map(drop),
+                Operand::Tensor(t) if t.shape() == view.shape() => view.copy_(&t).map(drop),
+                // One value is read before anything is written, whatever memory it lies in.
+                Operand::Tensor(t) if t.dim() == 0 && t.shares_storage(&view) => {
+                    view.copy_(&t.copy()?).map(drop)
+                }
+                // In its full shape it may turn out to be the very cells that are written.
+                Operand::Tensor(t) if t.shares_storage(&view) => {
+                    view.copy_(&without_leading_ones(&t)?.expand(view.shape())?).map(drop)
+                }
                 Operand::Tensor(t) => view.copy_(&without_leading_ones(&t)?).map(drop),
             };
         }
         let values = match value {
-            Operand::Number(n) => Tensor::scalar_of(n, self.dtype(), self.device())?,
+            Operand::Number(n) => {
+                let n = n.checked_cast("index_put_", self.dtype())?;
+                Tensor::scalar_of(n, self.dtype(), self.device())?
+            }
             Operand::Tensor(t) if t.dim() == 0 && one_mask(&tensors) => t.to_dtype(self.dtype())?,
             Operand::Tensor(t) => without_leading_ones(&t)?,
         };

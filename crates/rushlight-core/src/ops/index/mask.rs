@@ -81,7 +81,7 @@ fn masked_fill_(x: &Tensor, mask: &Tensor, value: &Operand) -> Result<Tensor> {
         x.shape()
     );
     let value = match value {
-        Operand::Number(n) => *n,
+        Operand::Number(n) => n.checked_cast(op, x.dtype())?,
         Operand::Tensor(t) => {
             ensure!(t.dim() == 0, Runtime, op, "the value must be one number, not of shape {:?}", t.shape());
             if x.device() == Device::META {
