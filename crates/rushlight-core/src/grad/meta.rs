@@ -81,13 +81,22 @@ impl Tensor {
 
     /// The same storage and layout as a root without history.
     pub(crate) fn alias(&self) -> Tensor {
-        self.again(self.0.version.clone())
+        self.alias_as(self.0.layout.clone(), self.0.dtype)
+    }
+
+    /// The same storage as a root without history, in another layout and dtype.
+    pub(crate) fn alias_as(&self, layout: crate::Layout, dtype: crate::DType) -> Tensor {
+        self.again(layout, dtype, self.0.version.clone())
     }
 
     /// The same data as a new root; an inference tensor stays one, another does not become one.
-    fn again(&self, version: Option<crate::mem::Version>) -> Tensor {
-        let (storage, layout) = (self.0.storage.clone(), self.0.layout.clone());
-        let mut t = Tensor::assemble(storage, layout, self.0.dtype, version, None);
+    fn again(
+        &self,
+        layout: crate::Layout,
+        dtype: crate::DType,
+        version: Option<crate::mem::Version>,
+    ) -> Tensor {
+        let mut t = Tensor::assemble(self.0.storage.clone(), layout, dtype, version, None);
         if let Some(inner) = Arc::get_mut(&mut t.0) {
             inner.inference = self.0.inference;
         }
@@ -210,7 +219,7 @@ impl Tensor {
 
     /// The same data with a version counter of its own: writes are not seen by autograd (torch's `.data`).
     pub fn data(&self) -> Tensor {
-        self.again(Some(crate::mem::Version::fresh()))
+        self.again(self.0.layout.clone(), self.0.dtype, Some(crate::mem::Version::fresh()))
     }
 
     /// Whether [`Tensor::retain_grad`] was called on it.

@@ -33,7 +33,7 @@ pub(crate) use meta::{Meta, Origin, ViewOf, check_inplace, check_out, gradient_e
 pub(crate) use mode::below;
 pub(crate) use record::{
     begin_inplace, check_mutation, finish_inplace, old_edge, record_mutation, record_op, record_program,
-    sum_to, wants_record,
+    stale_argument, sum_to, wants_record,
 };
 pub(crate) use view::{make_view, rebase};
 

@@ -15,6 +15,14 @@ pub(crate) fn wants_record(args: &[Value]) -> bool {
     super::mode::recording() && args.iter().any(|a| a.any_tensor(Tensor::requires_grad))
 }
 
+/// Why an argument can be in no graph any more, if one cannot.
+pub(crate) fn stale_argument(args: &[Value]) -> Option<crate::Error> {
+    if !wants_record(args) {
+        return None;
+    }
+    args.iter().flat_map(Value::tensors).find_map(|t| gradient_edge(t).err())
+}
+
 /// An argument as a node keeps it.
 enum Kept {
     Tensor(Saved),
@@ -244,6 +252,9 @@ fn keep_args(def: &'static OpDef, grad: &GradDef, args: Args) -> Result<SmallVec
 
 /// Records a call of a row that has a formula.
 pub(crate) fn record_op(def: &'static OpDef, grad: &GradDef, args: Args, outs: &[Tensor]) -> Result<()> {
+    if !outs.iter().any(|o| o.dtype().is_differentiable()) {
+        return Ok(());
+    }
     let (edges, wanted) = edges_of(&args)?;
     if edges.iter().all(Option::is_none) {
         return Ok(());

@@ -46,6 +46,12 @@ pub fn dispatch(def: &'static OpDef, args: impl AsRef<[Value]>) -> Result<Output
 
 #[track_caller]
 fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
+    // A stale view is the first thing to complain about; looking for one is left to the failure.
+    run(def, args).map_err(|e| grad::stale_argument(args).unwrap_or(e))
+}
+
+#[track_caller]
+fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
     check_count(def, args)?;
     let _site = SiteGuard::enter(def.name);
     match &def.run {

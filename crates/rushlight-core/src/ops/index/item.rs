@@ -71,8 +71,8 @@ impl Tensor {
                 Operand::Number(n) => view.fill_(n).map(drop),
                 Operand::Tensor(t) if t.shape() == view.shape() => view.copy_(&t).map(drop),
                 // One value is read before anything is written, whatever memory it lies in.
-                Operand::Tensor(t) if t.dim() == 0 && t.shares_storage(&view) => {
-                    view.copy_(&t.copy()?).map(drop)
+                Operand::Tensor(t) if t.numel() == 1 && t.shares_storage(&view) => {
+                    view.copy_(&without_leading_ones(&t)?.copy()?).map(drop)
                 }
                 // In its full shape it may turn out to be the very cells that are written.
                 Operand::Tensor(t) if t.shares_storage(&view) => {

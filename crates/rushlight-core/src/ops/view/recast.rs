@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 ops! { RECAST;
     /// The bytes read as `dtype`. A larger or smaller element scales the last dimension, whose
-    /// stride must be 1. No gradient flows through it.
+    /// stride must be 1. No gradient flows through it: it is no view for autograd, as `detach()` is none.
     fn view_dtype as view (input: Tensor, dtype: DType) -> Tensor {
         run: super::view_dtype(input, *dtype),
         samples: dtype_samples,
@@ -58,11 +58,7 @@ ops! { RECAST;
 
 fn view_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
     let layout = x.layout().view_dtype(x.element_size(), dtype.size())?;
-    let origin = if dtype == x.dtype() { Origin::Plain } else { Origin::Recast("view") };
-    if origin == Origin::Plain {
-        return x.expand(x.shape());
-    }
-    Ok(attach(x, layout, dtype, origin))
+    if dtype == x.dtype() { x.expand(x.shape()) } else { Ok(x.alias_as(layout, dtype)) }
 }
 
 fn view_as_real(x: &Tensor) -> Result<Tensor> {
