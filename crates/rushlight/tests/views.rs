@@ -60,7 +60,8 @@ fn shapes_strides_and_offsets() -> Result<()> {
     for (name, view, shape, strides, offset) in rows {
         let v = view.unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!((v.shape(), v.strides(), v.storage_offset()), (shape, strides, offset), "{name}");
-        assert!(v.base().is_some(), "{name} is no view");
+        // Read as another dtype it is an alias, which autograd does not follow.
+        assert_eq!(v.base().is_some(), !name.ends_with("er elements"), "{name}");
     }
     Ok(())
 }

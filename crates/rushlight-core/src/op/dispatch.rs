@@ -47,7 +47,8 @@ pub fn dispatch(def: &'static OpDef, args: impl AsRef<[Value]>) -> Result<Output
 #[track_caller]
 fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
     // A stale view is the first thing to complain about; looking for one is left to the failure.
-    run(def, args).map_err(|e| grad::stale_argument(args).unwrap_or(e))
+    let differentiable = def.grad.is_some() || !matches!(def.run, Run::Function(_));
+    run(def, args).map_err(|e| if differentiable { grad::stale_argument(args).unwrap_or(e) } else { e })
 }
 
 #[track_caller]

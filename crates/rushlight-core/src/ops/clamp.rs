@@ -9,11 +9,18 @@ use smallvec::smallvec;
 
 pointwise! { BOUNDS;
     /// `input` raised to at least the number `min`; the gradient at the bound is 0.
-    fn clamp_above as internal (input, min) Promote except complex = |x| x[0].lt(x[1]).select(x[1], x[0]), grad |x, _y, g| vec![x[0].le(x[1]).select(0.0, g)];
+    fn clamp_above as internal (input, min) Promote except complex = |x| x[0].lt(x[1]).select(x[1], x[0]), grad |x, _y, g| vec![x[0].le(x[1]).select(0.0, g), x[0].le(x[1]).select(g, 0.0)];
     /// `input` lowered to at most the number `max`; the gradient at the bound is 0.
-    fn clamp_below as internal (input, max) Promote except complex = |x| x[0].gt(x[1]).select(x[1], x[0]), grad |x, _y, g| vec![x[0].ge(x[1]).select(0.0, g)];
+    fn clamp_below as internal (input, max) Promote except complex = |x| x[0].gt(x[1]).select(x[1], x[0]), grad |x, _y, g| vec![x[0].ge(x[1]).select(0.0, g), x[0].ge(x[1]).select(g, 0.0)];
     /// `input` between two numbers; the gradient at a bound is 0.
-    fn clamp_between as internal (input, min, max) Promote except complex = |x| x[0].gt(x[2]).select(x[2], x[0].lt(x[1]).select(x[1].minimum(x[2]), x[0])), grad |x, _y, g| vec![x[0].ge(x[2]).select(0.0, x[0].le(x[1]).select(0.0, g))];
+    fn clamp_between as internal (input, min, max) Promote except complex = |x| x[0].gt(x[2]).select(x[2], x[0].lt(x[1]).select(x[1].minimum(x[2]), x[0])), grad |x, _y, g| {
+        let (over, under, crossed) = (x[0].ge(x[2]), x[0].le(x[1]), x[2].lt(x[1]));
+        vec![
+            over.select(0.0, under.select(0.0, g)),
+            over.select(0.0, under.select(crossed.select(0.0, g), 0.0)),
+            over.select(g, under.select(crossed.select(g, 0.0), 0.0)),
+        ]
+    };
 }
 
 /// The rows made of those.

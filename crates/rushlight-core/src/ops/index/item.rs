@@ -71,7 +71,9 @@ impl Tensor {
                 Operand::Number(n) => view.fill_(n).map(drop),
                 Operand::Tensor(t) if t.shape() == view.shape() => view.copy_(&t).map(drop),
                 // One value is read before anything is written, whatever memory it lies in.
-                Operand::Tensor(t) if t.numel() == 1 && t.shares_storage(&view) => {
+                Operand::Tensor(t)
+                    if t.shares_storage(&view) && (t.dim() == 0 || t.numel() == 1 && view.numel() > 1) =>
+                {
                     view.copy_(&without_leading_ones(&t)?.copy()?).map(drop)
                 }
                 // In its full shape it may turn out to be the very cells that are written.
