@@ -61,5 +61,4 @@ def __setstate__(self, state):
 
 
 Tensor.is_cpu = property(lambda self: self.device.type == "cpu")
-Tensor.T = property(lambda self: self.permute(*range(self.ndim - 1, -1, -1)))
 _ = _C

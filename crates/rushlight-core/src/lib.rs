@@ -33,6 +33,7 @@ mod tensor;
 pub mod trace;
 
 pub use device::{Device, DeviceKind};
+pub use display::PrintOptions;
 pub use dtype::{CType, Category, DType, Element};
 pub use error::{Error, Kind, Result};
 pub use grad::{enable_grad, inference_mode, no_grad, set_grad_enabled};

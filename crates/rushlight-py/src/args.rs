@@ -19,7 +19,7 @@ pub struct Form {
     /// Takes `f(2, 3)` for `f((2, 3))`: its only positional parameter is a list of integers.
     spread: Option<usize>,
     /// Makes a tensor from nothing: takes `requires_grad` and what torch's factories take.
-    factory: bool,
+    pub factory: bool,
     /// How much it takes anything for an argument; forms that take less are tried first.
     pub loose: usize,
 }

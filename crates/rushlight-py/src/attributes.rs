@@ -2,6 +2,7 @@
 
 use crate::dtype::{PyDType, PyDevice, dtype_object};
 use crate::gate::raise;
+use crate::layouts::{Format, format_of, in_format};
 use crate::number::{int, to_python};
 use crate::object::{PyTensor, tensor_of, wrap};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
@@ -169,13 +170,34 @@ impl PyTensor {
         })?;
         show.call1(py, (slf,))
     }
-    /// The text of the tensor as rushlight's own printer writes it.
-    fn _text(slf: &Bound<'_, Self>) -> String {
-        Self::of(slf).to_string()
+    /// The text of the tensor, as the options say.
+    fn _text(
+        slf: &Bound<'_, Self>,
+        prefix: String,
+        precision: usize,
+        threshold: usize,
+        edge_items: usize,
+        line_width: usize,
+        scientific: Option<bool>,
+    ) -> String {
+        let options = rushlight::PrintOptions {
+            precision,
+            threshold,
+            edge_items,
+            line_width,
+            scientific,
+            prefix,
+            dtype_prefix: "torch.",
+        };
+        Self::of(slf).to_text(&options)
     }
-    fn contiguous<'py>(slf: &Bound<'py, Self>) -> PyResult<Py<PyAny>> {
+    #[pyo3(signature = (memory_format=None))]
+    fn contiguous(slf: &Bound<'_, Self>, memory_format: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let (py, t) = (slf.py(), Self::of(slf));
-        wrap(py, crate::gate::run(py, t.numel(), || t.contiguous())?)
+        match memory_format {
+            Some(f) if format_of(f)? != Format::Preserve => wrap(py, in_format(py, t, f)?),
+            _ => wrap(py, crate::gate::run(py, t.numel(), || t.contiguous())?),
+        }
     }
     /// Data, shape and flags of another tensor take the place of this one's, without autograd.
     #[getter]

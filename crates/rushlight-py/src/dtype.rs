@@ -62,13 +62,13 @@ pub fn as_dtype(x: &Bound<'_, PyAny>) -> Option<DType> {
     let class = x.cast::<PyType>().ok()?;
     let py = x.py();
     if class.is(py.get_type::<PyFloat>()) {
-        Some(rushlight::default_dtype())
+        Some(DType::F64)
     } else if class.is(py.get_type::<PyBool>()) {
         Some(DType::Bool)
     } else if class.is(py.get_type::<PyInt>()) {
         Some(DType::I64)
     } else if class.is(py.get_type::<PyComplex>()) {
-        Some(if rushlight::default_dtype() == DType::F64 { DType::C128 } else { DType::C64 })
+        Some(DType::C128)
     } else {
         None
     }

@@ -3,7 +3,7 @@
 //! - `call`, `args`, `docs`, `out`: functions and methods made from the op table;
 //! - `object`, `attributes`, `operators`, `index`, `convert`, `grad`, `storage`,
 //!   `resize`: the class Tensor;
-//! - `dtype`, `layouts`, `number`, `random`, `node`: the smaller classes;
+//! - `dtype`, `layouts`, `number`, `random`, `node`, `settings`: the smaller classes;
 //! - `hooks`, `function`, `trace`, `scalar`: the user's own code inside autograd, copies, formulas;
 //! - `data`, `legacy`, `element`, `numpy`, `dlpack`, `share`: tensors from and to the data of Python, NumPy and others;
 //! - `gate`, `guard`: the ways in and out.
@@ -39,6 +39,7 @@ mod random;
 mod resize;
 #[allow(unsafe_op_in_unsafe_fn, reason = "code of PyO3, for methods that a macro writes")]
 mod scalar;
+mod settings;
 mod share;
 mod storage;
 mod trace;
@@ -52,6 +53,7 @@ fn _C(m: &Bound<'_, PyModule>) -> PyResult<()> {
     dtype::register(m)?;
     layouts::register(m)?;
     random::register(m)?;
+    settings::register(m)?;
     data::register(m)?;
     legacy::register(m)?;
     numpy::register(m)?;

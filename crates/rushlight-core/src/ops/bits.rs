@@ -1,7 +1,7 @@
 //! Bits of integers; truth values count as one bit.
 
 use crate::op::{Sample, Value};
-use crate::{DType, Result, Tensor};
+use crate::{DType, Result, Tensor, ensure};
 use smallvec::smallvec;
 
 pointwise! { BITS;
@@ -33,6 +33,13 @@ pub mod whole {
 }
 
 fn bitwise_not(x: &Tensor) -> Result<Tensor> {
+    ensure!(
+        x.dtype().is_integral(),
+        Type,
+        "bitwise_not",
+        "{} has no bits to invert; it takes bool and integers",
+        x.dtype()
+    );
     if x.dtype() == DType::Bool {
         x.logical_not()
     } else {

@@ -22,7 +22,7 @@ ops! { POOL;
     }
     /// Largest element of each window over the last `spatial` dimensions, and its flat position
     /// among them. The gradient goes to the first largest.
-    fn max_pool as internal (input: Tensor, spatial: Int, kernel_size: Size, stride: Size, padding: Size, dilation: Size, ceil_mode: Bool) -> (Tensor, Tensor) {
+    fn max_pool as _max_pool (input: Tensor, spatial: Int, kernel_size: Size, stride: Size, padding: Size, dilation: Size, ceil_mode: Bool) -> (Tensor, Tensor) {
         run: super::max_pool(input, *spatial as usize, [kernel_size, stride, padding, dilation], *ceil_mode),
         grad: [reads inputs; outputs 1] |cx| max_backward(cx),
         samples: no_samples,

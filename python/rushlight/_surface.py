@@ -1,0 +1,62 @@
+"""Where each name of the op table is shown: in the module, on Tensor, in nn.functional.
+
+A name stands in the module, and on Tensor too when its rows are called on a tensor, unless it is
+listed here. torch has the same names in the same places; a test compares them.
+"""
+
+from ._C import Tensor, _functions
+
+#: On Tensor only. So are the in-place forms (`add_`), but for those of `IN_PLACE`.
+METHODS = frozenset(
+    """copy_ expand expand_as new_empty repeat reshape_as resize_as unfold view view_as""".split()
+)
+
+#: In-place forms that torch has as functions too.
+IN_PLACE = frozenset(
+    """abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ atanh_ ceil_
+    clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ deg2rad_ erf_ erfc_ exp_ exp2_ expm1_ fill_ fix_ floor_
+    frac_ index_put_ log_ log10_ log1p_ log2_ logit_ nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_
+    round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_""".split()
+)
+
+#: In the module only.
+FUNCTIONS = frozenset(
+    """adaptive_avg_pool1d atleast_1d atleast_2d atleast_3d avg_pool1d batch_norm
+    binary_cross_entropy_with_logits block_diag constant_pad_nd conv1d conv2d conv3d conv_transpose1d
+    conv_transpose2d conv_transpose3d convolution dropout embedding full_like group_norm kl_div layer_norm
+    max_pool1d max_pool2d ones_like rms_norm tensordot view_as_complex view_as_real zeros_like""".split()
+)
+
+#: In nn.functional only, which also shows some of the above.
+FUNCTIONAL = frozenset(
+    """adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d binary_cross_entropy cross_entropy elu elu_ gelu
+    hardsigmoid hardtanh hardtanh_ huber_loss l1_loss leaky_relu leaky_relu_ linear logsigmoid mish mse_loss
+    nll_loss one_hot pad relu6 silu silu_ smooth_l1_loss softplus softsign tanhshrink""".split()
+)
+
+#: Parts of other functions.
+HIDDEN = frozenset("_max_pool nonzero_numpy slice transfer".split())
+
+#: Attributes of a tensor that the table has as functions of it; the first are functions too.
+PROPERTIES = ("real", "imag", "T", "mT")
+
+
+def _is_function(name):
+    if name.startswith("_") or name in METHODS or name in FUNCTIONAL or name in HIDDEN or name in ("T", "mT"):
+        return False
+    return not name.endswith("_") or name in IN_PLACE
+
+
+def functions():
+    """The table's names that stand in the module."""
+    return {name: function for name, function in _functions.items() if _is_function(name)}
+
+
+def arrange_methods():
+    """Takes from Tensor what torch does not have there, and makes properties of what are no calls."""
+    for name in (*FUNCTIONS, *FUNCTIONAL, *HIDDEN):
+        if name in Tensor.__dict__:
+            delattr(Tensor, name)
+    for name in PROPERTIES:
+        if name in _functions:
+            setattr(Tensor, name, property(_functions[name], doc=_functions[name].__doc__))

@@ -1,0 +1,22 @@
+# Written by `cargo xtask stubs` from the op table and the package. Do not edit.
+# mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, override"
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar, TypeVar, overload
+
+from typing_extensions import Self
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+from rushlight._C import Number as Number, _2Tensors, _3Tensors, _Device, _Type, _device, _dtype
+from rushlight._C import Generator as Generator
+from rushlight import Size as Size
+from . import grad_mode as grad_mode
+from rushlight._C import Tensor as Tensor
+from rushlight.autograd.grad_mode import enable_grad as enable_grad
+from rushlight.autograd.grad_mode import inference_mode as inference_mode
+from rushlight.autograd.grad_mode import no_grad as no_grad
+from rushlight.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+
+def backward(tensors: Any, grad_tensors: Any = ..., retain_graph: builtins.bool | None = ..., create_graph: builtins.bool | None = ..., inputs: Tensor | Sequence[Tensor] | None = ...) -> None: ...
+def grad(outputs: Any, inputs: Any, grad_outputs: Any = ..., retain_graph: builtins.bool | None = ..., create_graph: builtins.bool | None = ..., allow_unused: builtins.bool | None = ..., materialize_grads: builtins.bool | None = ...) -> Tensor | None: ...

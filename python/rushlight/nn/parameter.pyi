@@ -1,0 +1,21 @@
+# Written by `cargo xtask stubs` from the op table and the package. Do not edit.
+# mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, override"
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar, TypeVar, overload
+
+from typing_extensions import Self
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+from rushlight._C import Number as Number, _2Tensors, _3Tensors, _Device, _Type, _device, _dtype
+from rushlight._C import Generator as Generator
+from rushlight import Size as Size
+from rushlight._C import Tensor as Tensor
+
+class Parameter(Tensor):
+    def __deepcopy__(self, memo: Any) -> Any: ...
+    def __new__(cls, data: Tensor | None = ..., requires_grad: builtins.bool = ...) -> Parameter: ...
+class Buffer(Tensor):
+    def __new__(cls, data: Tensor | None = ..., *, persistent: builtins.bool = ...) -> Buffer: ...
+def is_lazy(param: Any) -> builtins.bool: ...

@@ -1,0 +1,91 @@
+"""Writes docs/coverage.md: which of torch's names there are, and in which forms.
+
+Everything on the page is read off the imported package; run by `cargo xtask stubs`.
+"""
+
+import json
+import pathlib
+import sys
+import types
+
+import rushlight
+from rushlight import _C
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "coverage.md"
+PLACES = {
+    "torch": rushlight,
+    "torch.Tensor": rushlight.Tensor,
+    "torch.nn.functional": rushlight.nn.functional,
+}
+
+HEAD = """\
+# What there is of torch
+
+Written by `cargo xtask stubs` from the package; do not edit. A name that stands here behaves as
+torch's does, or its documentation (`help(rushlight.NAME)`) says where not.
+
+| place | names here | names in torch {version} |
+|---|---|---|
+{counts}
+
+torch's count includes names of backends, quantised and sparse tensors and compilers, which are not
+meant to come. The forms: *f* function, *m* method or attribute of a tensor, *nn* function of
+`nn.functional`, *in place* the form with a trailing `_`, *out=* results written into a given tensor.
+
+| name | forms | in place | out= | |
+|---|---|---|---|---|
+"""
+
+
+def names(thing):
+    """The public names of a place, but for modules, which come as they are imported."""
+    found = {name for name in dir(thing) if not name.startswith("_")}
+    return {name for name in found if not isinstance(getattr(thing, name), types.ModuleType)}
+
+
+def first_line(thing):
+    """What the documentation says first, without the signature."""
+    lines = (getattr(thing, "__doc__", None) or "").strip().splitlines()
+    lines = [line for line in lines if line and not line.split("(")[0].isidentifier() and line != "--"]
+    return lines[0].strip().replace("|", "\\|") if lines else ""
+
+
+def out_forms():
+    """The names whose rows take `out=`."""
+    return {name for name, forms in _C._table() if any(form.get("out", False) for form in forms)}
+
+
+def page():
+    """The page's text."""
+    known = json.loads((ROOT / "python/tests/golden/names.json").read_text())
+    here = {place: names(thing) & set(known["names"][place]) for place, thing in PLACES.items()}
+    counts = "\n".join(f"| `{p}` | {len(here[p])} | {len(known['names'][p])} |" for p in PLACES)
+    text = HEAD.format(version=known["torch"].split("+")[0], counts=counts)
+    out = out_forms()
+    shown = set().union(*here.values())
+    for name in sorted(shown, key=lambda n: (n.lower(), n)):
+        if name.endswith("_") and name[:-1] in shown:
+            continue
+        forms = [short for short, place in zip(("f", "m", "nn"), PLACES) if name in here[place]]
+        thing = next(getattr(PLACES[place], name) for place in PLACES if name in here[place])
+        # Constants and classes have no forms of calls.
+        about = first_line(thing) if callable(thing) or isinstance(thing, property) else ""
+        inplace = "yes" if name + "_" in shown else ""
+        text += f"| `{name}` | {' '.join(forms)} | {inplace} | {'yes' if name in out else ''} | {about} |\n"
+    return text
+
+
+def main(arguments):
+    """Writes the page, or compares it."""
+    text = page()
+    if arguments != ["--check"]:
+        PAGE.write_text(text)
+    elif PAGE.read_text() != text:
+        print(f"{PAGE.name} is not current: run `cargo xtask stubs`")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
