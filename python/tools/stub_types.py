@@ -9,6 +9,15 @@ MODULES = [
     "rushlight.nn.functional",
     "rushlight.autograd",
     "rushlight.autograd.grad_mode",
+    "rushlight.autograd.anomaly_mode",
+    "rushlight.autograd.function",
+    "rushlight.autograd.functional",
+    "rushlight.autograd.gradcheck",
+    "rushlight.autograd.graph",
+    "rushlight.utils",
+    "rushlight.utils.checkpoint",
+    "rushlight.random",
+    "rushlight.trace",
     "rushlight.cuda",
     "rushlight.version",
 ]
@@ -100,7 +109,8 @@ RESULTS = {
         requires_grad retains_grad is_available is_initialized is_bf16_supported can_cast
         are_deterministic_algorithms_enabled is_grad_enabled is_inference_mode_enabled resizable __bool__ __contains__
         is_sparse is_sparse_csr is_mkldnn is_quantized is_nested is_mps is_xla is_xpu is_ipu is_vulkan is_mtia is_maia
-        set_flush_denormal is_coalesced is_lazy""".split(),
+        set_flush_denormal is_coalesced is_lazy gradcheck gradgradcheck is_anomaly_enabled
+        is_anomaly_check_nan_enabled""".split(),
         _BOOL,
     ),
     **dict.fromkeys(
@@ -113,10 +123,13 @@ RESULTS = {
     **dict.fromkeys(
         """apply_hook backward retain_grad set_num_threads set_num_interop_threads set_default_dtype set_printoptions
         set_default_tensor_type set_default_device as_torch use_deterministic_algorithms
-        set_float32_matmul_precision manual_seed_all empty_cache __init__ __setitem__ __exit__ set_warn_always""".split(),
+        set_float32_matmul_precision manual_seed_all empty_cache __init__ __setitem__ __exit__ set_warn_always
+        set_rng_state increment_version mark_dirty mark_non_differentiable set_materialize_grads""".split(),
         "None",
     ),
-    **dict.fromkeys("item tolist numpy grad_fn storage names __array__ __dlpack__ register_hook layout type".split(), "Any"),
+    **dict.fromkeys("""item tolist numpy grad_fn storage names __array__ __dlpack__ register_hook layout type
+        vjp jvp jacobian hessian vhp hvp checkpoint checkpoint_sequential once_differentiable next_functions metadata
+        register_prehook register_multi_grad_hook noop_context_fn""".split(), "Any"),
     **dict.fromkeys("unbind split chunk tensor_split unsafe_chunk unsafe_split".split(), "tuple[Tensor, ...]"),
     **dict.fromkeys("std_mean var_mean max_pool1d_with_indices max_pool2d_with_indices".split(), "tuple[Tensor, Tensor]"),
     **dict.fromkeys("broadcast_tensors meshgrid".split(), "tuple[Tensor, ...]"),
@@ -130,8 +143,9 @@ RESULTS = {
     "Size.__iter__": f"Iterator[{_INT}]",
     "_base": "Tensor | None",
     "grad": "Tensor | None",
-    "autograd.grad": "tuple[Tensor, ...]",
+    "rushlight.autograd.grad": "tuple[Tensor, ...]",
     "manual_seed": "Generator",
+    "rushlight.cuda.manual_seed": "None",
     "default_generator": "Generator",
     "broadcast_shapes": "Size",
     "shape": "Size",
@@ -142,7 +156,6 @@ RESULTS = {
     "index": "Any",
     "device.type": "str",
     "device.index": f"{_INT} | None",
-    "cuda.manual_seed": "None",
     "name": "Any",
     "untyped_storage": "UntypedStorage",
     "finfo.dtype": "str",
@@ -208,8 +221,30 @@ def __getitem__(self, index: slice) -> Size: ...""",
     "Size.__radd__": f"def __radd__(self, other: tuple[{_INT}, ...]) -> Size: ...",
     "Size.__mul__": f"def __mul__(self, count: {_INT}) -> Size: ...",
     "Size.__rmul__": f"def __rmul__(self, count: {_INT}) -> Size: ...",
-    "autograd.grad": "",
+    "Function.forward": "@staticmethod\ndef forward(*args: Any, **kwargs: Any) -> Any: ...",
+    "Function.setup_context": "@staticmethod\ndef setup_context(ctx: Any, inputs: Any, output: Any) -> Any: ...",
+    "Function.backward": "@staticmethod\ndef backward(ctx: Any, *grad_outputs: Any) -> Any: ...",
+    "Function.vjp": "@staticmethod\ndef vjp(ctx: Any, *grad_outputs: Any) -> Any: ...",
+    "Function.jvp": "@staticmethod\ndef jvp(ctx: Any, *grad_inputs: Any) -> Any: ...",
+    "Function.apply": "@classmethod\ndef apply(cls, *args: Any, **kwargs: Any) -> Any: ...",
+    "FunctionCtx.save_for_backward": "def save_for_backward(self, *tensors: Tensor | None) -> None: ...",
+    "FunctionCtx.saved_tensors": "@property\ndef saved_tensors(self) -> tuple[Tensor, ...]: ...",
+    "pointwise": "def pointwise(function: Callable[..., Any]) -> Callable[..., Tensor]: ...",
+    "copies.__enter__": "def __enter__(self) -> Log: ...",
+    "forbid_copies.__enter__": "def __enter__(self) -> Self: ...",
+    "Log.__getitem__": f"def __getitem__(self, k: {_INT}) -> Copy: ...",
+    "Log.__iter__": "def __iter__(self) -> Iterator[Copy]: ...",
+    "Log.bytes": f"@property\ndef bytes(self) -> {_INT}: ...",
+    "Copy.__iter__": "def __iter__(self) -> Iterator[Any]: ...",
+    "Copy.op": "op: str",
+    "Copy.bytes": f"bytes: {_INT}",
+    "Copy.shape": f"shape: tuple[{_INT}, ...]",
+    "Copy.reason": "reason: str",
+    "Copy.file": "file: str",
+    "Copy.line": f"line: {_INT}",
 }
+for _name in "fork_rng set_detect_anomaly detect_anomaly saved_tensors_hooks set_checkpoint_early_stop".split():
+    WHOLE[f"{_name}.__enter__"] = "def __enter__(self) -> Any: ..."
 for _name in _OPERATORS:
     WHOLE[f"Tensor.__{_name}__"] = f"def __{_name}__(self, other: Tensor | Number) -> Tensor: ..."
     WHOLE[f"Tensor.__r{_name}__"] = f"def __r{_name}__(self, other: Number) -> Tensor: ..."
@@ -243,9 +278,9 @@ def parameter(path, name):
     return "Any"
 
 
-def result(path, name):
-    """The type of what is at `path`: of its result, if it is called."""
-    for key in (path, name):
+def result(path, name, module=""):
+    """The type of what is at `path` of a module: of its result, if it is called."""
+    for key in (f"{module}.{path}", path, name):
         if key in RESULTS:
             return RESULTS[key]
     return "Any" if name.startswith("__") else "Tensor" if path.startswith("Tensor.") or "." not in path else "Any"

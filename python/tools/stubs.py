@@ -158,15 +158,15 @@ def parameters(function, method, path):
     return ", ".join(parts)
 
 
-def function_stub(name, function, path, method=False, indent="", decorator=""):
+def function_stub(name, function, path, method=False, indent="", module=""):
     """The stub of a function or method."""
     known = stub_types.WHOLE.get(path)
     if known is not None:
         return "\n".join(indent + line for line in known.splitlines())
-    result = stub_types.result(path, name)
+    result = stub_types.result(path, name, module)
     if method and result == "Tensor" and name.endswith("_") and not name.startswith("_"):
         result = "Self"
-    return f"{decorator}{indent}def {name}({parameters(function, method, path)}) -> {result}: ..."
+    return f"{indent}def {name}({parameters(function, method, path)}) -> {result}: ..."
 
 
 def class_stub(name, cls):
@@ -234,7 +234,7 @@ def module_stub(module):
         elif isinstance(value, types.FunctionType | types.BuiltinFunctionType):
             mine = where in (module.__name__, "rushlight._functions", "rushlight._tensor_from", "rushlight._C", None, "_C")
             if mine or where.split(".")[-1].startswith("_"):
-                lines.append(function_stub(name, value, name))
+                lines.append(function_stub(name, value, name, module=module.__name__))
             elif where.startswith("rushlight"):
                 imports.append(f"from {where} import {value.__name__} as {name}")
         elif type(value).__module__ in ("rushlight", "rushlight._C"):

@@ -1,7 +1,8 @@
 //! `out=`: a result written to a tensor that is there already (contract 1e and 1f).
 //!
 //! One rule for every row: what the op gives is computed as always and then written to `out`, so that
-//! `out` may be an operand or share memory with one. Pointwise rows write there at once.
+//! `out` may be an operand or share memory with one. Pointwise rows write there at once, and refuse an
+//! operand that overlaps `out` in part, as their in-place forms do.
 
 use super::def::{OpDef, Outputs, Run};
 use super::dispatch::{check_count, dispatch, split_pointwise};
@@ -47,12 +48,8 @@ pub fn dispatch_out(def: &'static OpDef, args: &[Value], outs: &[Tensor]) -> Res
     }
     if let (Run::Pointwise(_), [out]) = (&def.run, outs) {
         let (operands, params) = split_pointwise(def, args)?;
-        // An operand that shares memory with the target in another layout is read before it is written.
-        let entangled = |t: &&Tensor| t.shares_storage(out) && t.layout() != out.layout();
-        if !args.iter().flat_map(Value::tensors).any(|t| entangled(&t)) {
-            let target = fitted(op, out, &pointwise_layout(op, &operands)?)?;
-            return Ok(SmallVec::from_elem(pointwise_out(def, &operands, &params, &target)?, 1));
-        }
+        let target = fitted(op, out, &pointwise_layout(op, &operands)?)?;
+        return Ok(SmallVec::from_elem(pointwise_out(def, &operands, &params, &target)?, 1));
     }
     // Under no_grad an argument may require grad: nothing of it reaches `out`.
     let results = grad::no_grad(|| dispatch(def, suited(def, args, outs)?))?;
