@@ -90,7 +90,7 @@ Tensor.is_meta = property(lambda self: self.device.type == "meta", doc="Whether 
 Tensor.is_cuda = property(lambda self: self.device.type == "cuda", doc="Whether it is on a CUDA device.")
 for _name in ("sparse", "sparse_csr", "mkldnn", "quantized", "nested", "mps", "xla", "xpu", "ipu", "vulkan", "mtia", "maia"):
     setattr(Tensor, f"is_{_name}", property(lambda self: False, doc="False: there is no such kind of tensor here."))
-Tensor.name = property(lambda self: None, doc="Tensors have no names.")
+Tensor.name = None
 
 
 # --- Conversions ----------------------------------------------------------------------------------

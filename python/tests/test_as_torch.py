@@ -5,14 +5,15 @@ import subprocess
 import sys
 
 import pytest
+import rushlight
 
-ROOT = pathlib.Path(__file__).parents[1]
+#: Where the package that is tested stands: installed, or in the tree.
+PLACE = pathlib.Path(rushlight.__file__).parents[1]
 
 
 def run(*arguments, cwd=None):
     command = [sys.executable, *arguments]
-    # The package may be installed, or stand in the tree.
-    env = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+    env = {"PYTHONPATH": str(PLACE), "PATH": "/usr/bin:/bin"}
     return subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd, timeout=120)
 
 

@@ -8,10 +8,13 @@ import pathlib
 import sys
 import types
 
-import rushlight
-from rushlight import _C
-
 ROOT = pathlib.Path(__file__).parents[2]
+if any((ROOT / "python" / "rushlight").glob("_C.*[od]")):
+    sys.path.insert(0, str(ROOT / "python"))
+
+import rushlight  # noqa: E402
+from rushlight import _C  # noqa: E402
+
 PAGE = ROOT / "docs" / "coverage.md"
 PLACES = {
     "torch": rushlight,

@@ -16,6 +16,8 @@ import types
 
 PYTHON = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(PYTHON / "tools"))
+if any((PYTHON / "rushlight").glob("_C.*[od]")):
+    sys.path.insert(0, str(PYTHON))
 
 import rushlight  # noqa: E402
 import stub_types  # noqa: E402

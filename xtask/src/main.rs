@@ -4,6 +4,7 @@
 //! after the last step, so that a log ends with what the test runners say.
 
 mod python;
+mod stubs;
 mod table;
 
 use std::env;
@@ -25,6 +26,8 @@ Usage: cargo xtask <command> [arguments]
           then `test`. Takes no arguments.
   bench   Run the benchmarks, each case beside candle-core. Further arguments go
           to `cargo bench`, for instance `cargo xtask bench -- matmul`.
+  stubs   Build the Python module and write from it the .pyi files and
+          docs/coverage.md; with --check, only say which are not current.
   help    Print this text.
 
 Exit status: 0 when all steps passed, 1 when one failed, 2 for a command that
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         "python" => python_tests(rest),
         "ci" if rest.is_empty() => then(run(&style_steps()), || tests(&[])),
         "bench" => bench(rest),
+        "stubs" => stubs(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             ExitCode::SUCCESS
@@ -139,6 +143,16 @@ fn bench(rest: &[String]) -> ExitCode {
         println!("\n{}", table::render(&cases));
     }
     code
+}
+
+fn stubs(rest: &[String]) -> ExitCode {
+    then(run(&[step(&["build", "--package", "rushlight-py"], &[])]), || match stubs::place_extension() {
+        Ok(()) => run(&stubs::steps(rest)),
+        Err(error) => {
+            eprintln!("xtask: the built extension could not be put into the package: {error}");
+            ExitCode::FAILURE
+        }
+    })
 }
 
 fn bench_step(rest: &[String]) -> Step {
