@@ -32,7 +32,7 @@ pub use saved::{SavedHooks, pop_saved_hooks, push_saved_hooks};
 pub(crate) use meta::{Meta, Origin, ViewOf, check_inplace, check_out, gradient_edge};
 pub(crate) use mode::below;
 pub(crate) use record::{
-    begin_inplace, check_mutation, finish_inplace, old_edge, record_mutation, record_op, record_program,
+    begin_inplace, check_mutation, finish_inplace, record_mutation, record_op, record_program,
     stale_argument, sum_to, wants_record,
 };
 pub(crate) use view::{make_view, rebase};

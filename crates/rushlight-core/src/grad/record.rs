@@ -191,9 +191,12 @@ impl Backward for OpBackward {
     }
 }
 
+/// Where the gradients of a call's tensors go.
+pub(crate) type Edges = SmallVec<[Option<Edge>; 2]>;
+
 /// The slots for gradients: one per tensor argument, lists one per element.
-fn edges_of(args: &[Value]) -> Result<(SmallVec<[Option<Edge>; 2]>, SmallVec<[bool; 4]>)> {
-    let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
+fn edges_of(args: &[Value]) -> Result<(Edges, SmallVec<[bool; 4]>)> {
+    let mut edges = Edges::new();
     let mut push = |t: Option<&Tensor>| -> Result<()> {
         let edge = match t {
             Some(t) if t.dtype().is_differentiable() => gradient_edge(t)?,
@@ -281,22 +284,23 @@ pub(crate) fn attach_node(node: &Arc<Node>, outs: &[Tensor]) {
     }
 }
 
-/// The edge that the target of an in-place op has before the write.
-pub(crate) fn old_edge(target: &Tensor) -> Result<Option<Edge>> {
-    gradient_edge(target)
-}
-
-/// Refuses, before anything is written, what [`record_mutation`] could not record.
-pub(crate) fn check_mutation(def: &OpDef, grad: &GradDef, args: &[Value], target: &Tensor) -> Result<()> {
-    if !target.dtype().is_differentiable() {
-        return Ok(());
+/// Refuses, before anything is written, what [`record_mutation`] could not record; gives where
+/// gradients go as it is before the write, `None` when nothing is recorded.
+pub(crate) fn check_mutation(
+    def: &OpDef,
+    grad: &GradDef,
+    args: &[Value],
+    target: &Tensor,
+) -> Result<Option<Edges>> {
+    if !wants_record(args) || !target.dtype().is_differentiable() {
+        return Ok(None);
     }
     if let Some(view) = &target.0.view {
         super::view::check_view_inplace(def.name, target, view, true)?;
     }
-    edges_of(&args[1..])?;
     let kept = args.iter().enumerate().filter(|(k, _)| grad.inputs.contains(k));
-    kept.flat_map(|(_, a)| a.tensors()).try_for_each(|t| Saved::check(def.name, t))
+    kept.flat_map(|(_, a)| a.tensors()).try_for_each(|t| Saved::check(def.name, t))?;
+    Ok(Some(edges_of(args)?.0))
 }
 
 /// Records an op that wrote to its first argument.
@@ -304,21 +308,15 @@ pub(crate) fn record_mutation(
     def: &'static OpDef,
     grad: &GradDef,
     args: Args,
-    old: Option<Edge>,
+    edges: Edges,
     target: &Tensor,
 ) -> Result<()> {
-    if !target.dtype().is_differentiable() {
-        return Ok(());
-    }
-    let (mut edges, mut wanted) = edges_of(&args[1..])?;
-    edges.insert(0, old);
-    wanted.insert(0, edges[0].is_some());
     let body = OpBackward {
         def,
         formula: grad.formula,
         args: keep_args(def, grad, args)?,
         outputs: SmallVec::new(),
-        wanted,
+        wanted: edges.iter().map(Option::is_some).collect(),
     };
     let node = Node::new(def.name, edges, smallvec![OutInfo::of(target)], Body::Op(Arc::new(body)));
     rebase(target, node)

@@ -81,17 +81,14 @@ fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
                 let others = args[1..].iter().flat_map(Value::tensors).filter(|t| t.dim() > 0);
                 crate::exec::common_device(def.name, others.chain([&target]))?;
             }
-            let recorded = match &def.grad {
-                Some(formula) if grad::wants_record(args) => {
-                    grad::check_mutation(def, formula, args, &target)?;
-                    Some((formula, grad::old_edge(&target)?))
-                }
-                _ => None,
+            let edges = match &def.grad {
+                Some(formula) => grad::check_mutation(def, formula, args, &target)?,
+                None => None,
             };
             let outs = grad::below(|| run(args))?;
             target.version_counter().bump();
-            if let Some((formula, edge)) = recorded {
-                grad::record_mutation(def, formula, args.into(), edge, &target)?;
+            if let (Some(formula), Some(edges)) = (&def.grad, edges) {
+                grad::record_mutation(def, formula, args.into(), edges, &target)?;
             }
             Ok(outs)
         }

@@ -22,7 +22,7 @@ ops! { ALONG;
     /// Adds place k of `source`, times `alpha`, to place `index[k]` of dimension `dim`.
     fn index_add_ / index_add_with_ (input: Tensor, dim: Int, index: Tensor, source: Tensor; alpha: Number = 1) -> Tensor {
         mutates: add(input, *dim, index, source, *alpha),
-        grad: [reads inputs 2; outputs] |cx| {
+        grad: [reads inputs 2 3; outputs] |cx| {
             let g = cx.grad(0)?;
             let part = if cx.needs(2) { Some(scaled(&g.index_select(*cx.arg::<i64>(1)?, &cx.input(2)?)?, *cx.arg(4)?)?.reshape(&cx.info(3)?.shape)?) } else { None };
             Ok(smallvec![Some(g), None, part])
@@ -37,7 +37,7 @@ ops! { ALONG;
     /// Writes place k of `source` to place `index[k]` of dimension `dim`.
     fn index_copy_ (input: Tensor, dim: Int, index: Tensor, source: Tensor) -> Tensor {
         mutates: place("index_copy_", ScatterOp::Set, input, *dim, index, source),
-        grad: [reads inputs 2; outputs] |cx| {
+        grad: [reads inputs 2 3; outputs] |cx| {
             let (g, dim, index) = (cx.grad(0)?, *cx.arg::<i64>(1)?, cx.input(2)?);
             let part = if cx.needs(2) { Some(g.index_select(dim, &index)?.reshape(&cx.info(3)?.shape)?) } else { None };
             Ok(smallvec![Some(g.index_fill(dim, &index, 0)?), None, part])
@@ -192,6 +192,9 @@ fn add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Number) -> 
         source.shape(),
         x.shape()
     );
+    if x.dim() > 1 && x.numel() == 0 {
+        return Ok(x.clone()); // torch does not look at the positions then
+    }
     // The scaled copy would hide an overlap of the source itself.
     exec::check_overlap(op, x, &[source])?;
     ensure!(
