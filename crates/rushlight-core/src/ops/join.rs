@@ -74,7 +74,8 @@ fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
         bail!(Value, "cat", "takes at least one tensor")
     };
     ensure!(tensors.iter().all(|t| t.dim() > 0), Runtime, "cat", "0-d tensors cannot be joined; use stack");
-    let d = existing_dim("cat", dim as isize, first.dim())?;
+    // Among nothing but skipped vectors torch does not look at the dimension.
+    let d = if skipped(first) { 0 } else { existing_dim("cat", dim as isize, first.dim())? };
     let mut shape: Shape = first.shape().into();
     shape[d] = 0;
     for t in tensors.iter().filter(|t| !skipped(t)) {

@@ -24,7 +24,7 @@ ops! { ALONG;
         mutates: add(input, *dim, index, source, *alpha),
         grad: [reads inputs 2 3; outputs] |cx| {
             let g = cx.grad(0)?;
-            let part = if cx.needs(2) { Some(scaled(&g.index_select(*cx.arg::<i64>(1)?, &cx.input(2)?)?, *cx.arg(4)?)?.reshape(&cx.info(3)?.shape)?) } else { None };
+            let part = if cx.needs(2) { Some(scaled(&g.index_select(*cx.arg::<i64>(1)?, &cx.input(2)?)?, *cx.arg(4)?)?.reshape(cx.input(3)?.shape())?) } else { None };
             Ok(smallvec![Some(g), None, part])
         },
         samples: add_samples,
@@ -39,7 +39,7 @@ ops! { ALONG;
         mutates: place("index_copy_", ScatterOp::Set, input, *dim, index, source),
         grad: [reads inputs 2 3; outputs] |cx| {
             let (g, dim, index) = (cx.grad(0)?, *cx.arg::<i64>(1)?, cx.input(2)?);
-            let part = if cx.needs(2) { Some(g.index_select(dim, &index)?.reshape(&cx.info(3)?.shape)?) } else { None };
+            let part = if cx.needs(2) { Some(g.index_select(dim, &index)?.reshape(cx.input(3)?.shape())?) } else { None };
             Ok(smallvec![Some(g.index_fill(dim, &index, 0)?), None, part])
         },
         samples: copy_samples,
@@ -192,9 +192,6 @@ fn add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Number) -> 
         source.shape(),
         x.shape()
     );
-    if x.dim() > 1 && x.numel() == 0 {
-        return Ok(x.clone()); // torch does not look at the positions then
-    }
     // The scaled copy would hide an overlap of the source itself.
     exec::check_overlap(op, x, &[source])?;
     ensure!(
@@ -203,6 +200,9 @@ fn add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Number) -> 
         op,
         "the source is the tensor that is written; clone() it first"
     );
+    if x.dim() > 1 && x.numel() == 0 && source.shape()[d] == index.numel() {
+        return Ok(x.clone()); // torch does not look at the positions then
+    }
     place("index_add_", ScatterOp::Add, x, dim, index, &scaled(source, alpha)?)
 }
 
