@@ -5,7 +5,7 @@ use crate::gate::raise;
 use crate::layouts::{Format, format_of, in_format};
 use crate::number::{int, to_python};
 use crate::object::{PyTensor, tensor_of, wrap};
-use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
@@ -107,8 +107,14 @@ impl PyTensor {
         Self::of(slf).data_ptr()
     }
     #[getter]
-    fn _version(slf: &Bound<'_, Self>) -> u64 {
-        Self::of(slf).version()
+    fn _version(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        let t = Self::of(slf);
+        match t.is_inference() {
+            false => Ok(t.version()),
+            true => {
+                Err(PyRuntimeError::new_err("_version: a tensor made in inference mode counts no writes"))
+            }
+        }
     }
     #[getter]
     fn _base(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {

@@ -61,6 +61,8 @@ struct Backward {
     name: &'static str,
     slots: Vec<usize>,
     arguments: usize,
+    /// Which results of forward are tensors.
+    results: Vec<bool>,
 }
 
 impl Custom for Backward {
@@ -78,7 +80,11 @@ impl Custom for Backward {
 impl Backward {
     fn run(&self, py: Python<'_>, grads: &[Option<Tensor>]) -> PyResult<Vec<Option<Tensor>>> {
         let Some(context) = self.context.downcast_ref::<PyKept>() else { return Ok(Vec::new()) };
-        let given = context.0.call_method1(py, intern!(py, "_backward"), tuple(py, grads)?)?;
+        // What is no tensor among the results has no gradient, but its place is kept.
+        let mut grads = grads.iter();
+        let grads: Vec<Option<Tensor>> =
+            self.results.iter().map(|t| if *t { grads.next().cloned().flatten() } else { None }).collect();
+        let given = context.0.call_method1(py, intern!(py, "_backward"), tuple(py, &grads)?)?;
         let given = given.bind(py);
         let given = match given.cast::<PyTuple>() {
             Ok(t) => t.clone(),
@@ -128,9 +134,13 @@ fn marked(context: &Bound<'_, PyAny>, list: &str, method: &str) -> PyResult<Vec<
             None if x.is_none() && method == "save_for_backward" => {}
             None => {
                 let kind = x.get_type().name()?.to_string();
-                return Err(PyTypeError::new_err(format!(
+                let text = format!(
                     "{method}: takes tensors; argument {k} is a {kind}. Other things can be attributes of ctx"
-                )));
+                );
+                return Err(match method {
+                    "save_for_backward" => PyTypeError::new_err(text),
+                    _ => PyRuntimeError::new_err(text),
+                });
             }
         }
     }
@@ -151,10 +161,9 @@ fn _apply(
     let inputs: Vec<&Tensor> = found.iter().flatten().collect();
     let call = Call::start(name, &inputs).map_err(|e| raise(py, e))?;
     let mut cx = call.context();
-    let mut needs = vec![false; found.len()];
-    slots.iter().zip(cx.needs_input_grad()).for_each(|(k, n)| needs[*k] = *n);
+    let needs = found.iter().map(|t| t.as_ref().is_some_and(Tensor::requires_grad));
     let context = context.as_any();
-    context.setattr(intern!(py, "needs_input_grad"), PyTuple::new(py, needs)?)?;
+    context.setattr(intern!(py, "needs_input_grad"), PyTuple::new(py, needs.collect::<Vec<bool>>())?)?;
 
     let given = {
         let _mode = grad::set_grad_enabled(false);
@@ -175,14 +184,15 @@ fn _apply(
     context.call_method0(intern!(py, "_forget"))?;
 
     let kept: Kept = Arc::new(PyKept(context.clone().unbind()));
-    let body = Backward { context: kept, name, slots, arguments: found.len() };
+    let results: Vec<bool> = outs.iter().map(Option::is_some).collect();
+    let body = Backward { context: kept, name, slots, arguments: found.len(), results };
     let tensors: Vec<Tensor> = outs.iter().flatten().cloned().collect();
     let (tensors, node) = call.finish(Box::new(body), cx, tensors).map_err(|e| raise(py, e))?;
     if let (Some(node), Ok(context)) = (node, context.cast::<PyContext>()) {
         let _ = context.get().node.set(Arc::downgrade(&node));
     }
     let mut tensors = tensors.into_iter();
-    let mut results = Vec::with_capacity(given.len());
+    let mut results: Vec<Py<PyAny>> = Vec::with_capacity(given.len());
     for (object, out) in given.into_iter().zip(outs) {
         // Results that are no tensors pass through.
         results.push(match out.and_then(|_| tensors.next()) {

@@ -3,7 +3,7 @@
 use crate::attributes::Arg;
 use crate::gate::{raise, run_long};
 use crate::object::{PyTensor, tensor_of, wrap};
-use pyo3::exceptions::{PyTypeError, PyUserWarning};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use rushlight::Tensor;
 use rushlight::grad::{self, Anomaly, BackwardOptions, GradOptions};
@@ -21,6 +21,11 @@ impl PyTensor {
     }
     #[setter]
     fn set_requires_grad(slf: &Bound<'_, Self>, on: bool) -> PyResult<()> {
+        if !of(slf).is_leaf() {
+            return Err(PyRuntimeError::new_err(
+                "requires_grad: only leaves can be changed; use detach() to get a tensor outside the graph",
+            ));
+        }
         of(slf).requires_grad_(on).map(drop).map_err(|e| raise(slf.py(), e))
     }
     #[pyo3(signature = (requires_grad=true))]

@@ -24,7 +24,11 @@ pub fn of(py: Python<'_>, node: Arc<Node>) -> PyResult<Py<PyAny>> {
 #[pymethods]
 impl PyNode {
     fn name(&self) -> String {
-        self.0.title()
+        match self.0.title() {
+            // torch's name has the path of its C++ class for this one.
+            leaf if leaf == "AccumulateGrad" => "torch::autograd::AccumulateGrad".into(),
+            title => title,
+        }
     }
     #[getter]
     fn next_functions(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {

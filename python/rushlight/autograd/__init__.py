@@ -100,6 +100,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise ValueError("grad: materialize_grads gives zeros for unused inputs, so allow_unused cannot be False")
     unused = materialize_grads if allow_unused is None else allow_unused
     outputs, inputs = _listed(outputs, "grad"), _listed(inputs, "grad")
+    if not inputs:
+        raise RuntimeError("grad: inputs is empty; name what the gradients are for")
     keep = bool(create_graph if retain_graph is None else retain_graph)
     seeds = _gradients(grad_outputs, outputs, "grad")
 

@@ -128,12 +128,30 @@ class Function(_Refusal):
     def apply(cls, *args, **kwargs):
         """Calls forward and records the call."""
         if kwargs:
-            raise TypeError(f"{cls.__name__}: apply() takes no keyword arguments")
+            args = _positional(cls, args, kwargs)
         if not isinstance(_static(cls, "forward"), staticmethod):
             raise RuntimeError(f"{cls.__name__}: forward must be a static method (put @staticmethod above it)")
         context = FunctionCtx()
         context._function = cls
         return _C._apply(cls.__name__ + "Backward", context, args)
+
+
+def _positional(cls, args, kwargs):
+    """Arguments given by name, at their places in forward's signature."""
+    import inspect
+
+    names = list(inspect.signature(cls.forward).parameters)
+    names = names[0 if cls.setup_context is not Function.setup_context else 1 :]
+    args, left = list(args), dict(kwargs)
+    for name in names[len(args) :]:
+        if not left:
+            break
+        if name not in left:
+            raise TypeError(f"{cls.__name__}: forward needs its argument {name} where later ones are given")
+        args.append(left.pop(name))
+    if left:
+        raise TypeError(f"{cls.__name__}: forward has no argument {next(iter(left))} that is not given already")
+    return tuple(args)
 
 
 def _static(cls, name):

@@ -11,6 +11,7 @@ from . import grad as _grad
 from .grad_mode import enable_grad
 
 _zeros_like = _C._functions["zeros_like"]
+_zeros = _C._functions["zeros"]
 _ones_like = _C._functions["ones_like"]
 _stack = _C._functions["stack"]
 
@@ -148,7 +149,7 @@ def _rows(y, k, inputs, strict, create_graph):
     results = []
     for parts, x in zip(lists, inputs):
         shape = tuple(y.shape) + tuple(x.shape)
-        results.append(_stack(parts).view(shape) if parts else x.new_zeros(shape))
+        results.append(_stack(parts).view(shape) if parts else _zeros(shape, dtype=x.dtype, device=x.device))
     return tuple(results)
 
 

@@ -115,7 +115,8 @@ def _stable(j, k, a, b, tol):
 
 
 def _largest(x):
-    return x.detach().abs().max().item()
+    x = x.detach()
+    return max(part.abs().max().item() for part in ((x.real, x.imag) if x.is_complex() else (x,)))
 
 
 def _constant(func, inputs, places, eps, atol):

@@ -267,7 +267,7 @@ pub(crate) fn run_node(node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Gra
     let op = match &*node.lock() {
         Body::Op(op) => op.clone(),
         Body::Accumulate(_) => return Ok(SmallVec::new()),
-        Body::Freed => return Err(node.freed()),
+        Body::Freed(_) => return Err(node.freed()),
     };
     op.backward(node, grads)
 }
@@ -275,10 +275,11 @@ pub(crate) fn run_node(node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Gra
 /// Lets go of what a node kept; without anything kept it may run again.
 fn free(node: &Arc<Node>) {
     let mut body = node.lock();
-    if !matches!(&*body, Body::Op(op) if op.keeps_anything()) {
-        return;
-    }
-    let Body::Op(op) = std::mem::replace(&mut *body, Body::Freed) else { return };
+    let kept = match &*body {
+        Body::Op(op) if op.keeps_anything() => op.kept().cloned(),
+        _ => return,
+    };
+    let Body::Op(op) = std::mem::replace(&mut *body, Body::Freed(kept)) else { return };
     drop(body);
     drop_saved(taken(op));
 }

@@ -232,10 +232,9 @@ fn visit_node(node: &Arc<Node>, see: &mut dyn FnMut(&Kept)) {
     hooks.before.iter().filter_map(|h| h.kept.as_ref()).for_each(&mut *see);
     hooks.after.iter().filter_map(|h| h.kept.as_ref()).for_each(&mut *see);
     hooks.companion.iter().for_each(&mut *see);
-    if let Ok(body) = node.body.try_lock()
-        && let Body::Op(op) = &*body
-        && Arc::strong_count(op) == 1
-    {
-        op.kept().into_iter().for_each(see);
+    match node.body.try_lock().as_deref() {
+        Ok(Body::Op(op)) if Arc::strong_count(op) == 1 => op.kept().into_iter().for_each(see),
+        Ok(Body::Freed(kept)) => kept.iter().for_each(see),
+        _ => {}
     }
 }

@@ -117,8 +117,8 @@ impl Tensor {
     /// Marks a leaf as wanting a gradient, or not; gives the same tensor back.
     ///
     /// # Errors
-    /// `Runtime` for bool and integer tensors, for results of recorded ops, and for inference tensors
-    /// outside inference mode.
+    /// `Runtime` for bool and integer tensors, for results of recorded ops that shall not want one, and
+    /// for inference tensors outside inference mode.
     pub fn requires_grad_(&self, on: bool) -> Result<Tensor> {
         ensure!(
             !on || self.dtype().is_differentiable(),
@@ -133,6 +133,9 @@ impl Tensor {
             "requires_grad_",
             "a tensor made in inference mode cannot require grad; clone() it first"
         );
+        if self.grad_fn()?.is_some() && on {
+            return Ok(self.clone()); // it does already
+        }
         ensure!(
             self.grad_fn()?.is_none(),
             Runtime,

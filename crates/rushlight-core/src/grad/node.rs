@@ -71,8 +71,8 @@ pub(crate) enum Body {
     Op(Arc<dyn Backward>),
     /// Adds what arrives to a leaf's `grad`.
     Accumulate(Tensor),
-    /// Freed: backward ran without `retain_graph`.
-    Freed,
+    /// Freed: backward ran without `retain_graph`. What a binding keeps stays, for who asks.
+    Freed(Option<super::hooks::Kept>),
 }
 
 /// A step of the graph: an op that ran, or the end at a leaf.
@@ -168,15 +168,16 @@ impl Node {
         let op = match &*self.lock() {
             Body::Op(op) => op.clone(),
             Body::Accumulate(_) => return Ok(Vec::new()),
-            Body::Freed => return Err(self.freed()),
+            Body::Freed(_) => return Err(self.freed()),
         };
         op.saved().iter().map(|s| s.unpack(self)).collect()
     }
-    /// What a binding keeps with a user's function, while the graph is not freed.
+    /// What a binding keeps with a user's function.
     pub fn kept(&self) -> Option<super::hooks::Kept> {
         match &*self.lock() {
             Body::Op(op) => op.kept().cloned(),
-            _ => None,
+            Body::Freed(kept) => kept.clone(),
+            Body::Accumulate(_) => None,
         }
     }
     /// What an op saved under the name of a parameter, or as `result`; none when it saves no such
@@ -185,7 +186,7 @@ impl Node {
         let op = match &*self.lock() {
             Body::Op(op) => op.clone(),
             Body::Accumulate(_) => return None,
-            Body::Freed => return Some(Err(self.freed())),
+            Body::Freed(_) => return Some(Err(self.freed())),
         };
         op.saved_named(self, if name == "self" { "input" } else { name })
     }
@@ -208,6 +209,7 @@ enum Remains {
     Edge(Edge),
     Saved(Saved),
     Leaf(Tensor),
+    Kept(super::hooks::Kept),
 }
 
 thread_local! {
@@ -217,10 +219,17 @@ thread_local! {
 impl Drop for Node {
     fn drop(&mut self) {
         let mut remains: Vec<Remains> = self.edges.drain(..).flatten().map(Remains::Edge).collect();
-        match std::mem::replace(self.body.get_mut().unwrap_or_else(PoisonError::into_inner), Body::Freed) {
-            Body::Op(op) => remains.extend(taken(op).into_iter().map(Remains::Saved)),
+        match std::mem::replace(
+            self.body.get_mut().unwrap_or_else(PoisonError::into_inner),
+            Body::Freed(None),
+        ) {
+            Body::Op(op) => {
+                // What a user's function keeps may lead on to the next node.
+                remains.extend(op.kept().cloned().map(Remains::Kept));
+                remains.extend(taken(op).into_iter().map(Remains::Saved));
+            }
             Body::Accumulate(leaf) => remains.push(Remains::Leaf(leaf)),
-            Body::Freed => {}
+            Body::Freed(kept) => remains.extend(kept.map(Remains::Kept)),
         }
         drain(remains);
     }

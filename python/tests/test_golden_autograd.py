@@ -1,0 +1,25 @@
+"""Autograd as torch does it: each case in ``golden`` gives what torch gave."""
+
+import json
+
+import pytest
+import rushlight
+
+from autograd_golden import answers, differences
+
+import autograd_cases
+import function_cases
+import functional_cases
+
+GROUPS = {"autograd": autograd_cases, "function": function_cases, "functional": functional_cases}
+
+
+@pytest.mark.parametrize(("group", "name"), [(g, n) for g, module in GROUPS.items() for n in module.CASES])
+def test_as_torch(group, name):
+    got = json.loads(json.dumps(GROUPS[group].CASES[name](rushlight)))
+    assert differences(got, answers(group)[name]) == []
+
+
+@pytest.mark.parametrize("group", list(GROUPS))
+def test_every_case_has_an_answer(group):
+    assert set(answers(group)) == set(GROUPS[group].CASES)
