@@ -161,7 +161,7 @@ impl PyTensor {
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
         let (py, t) = (slf.py(), Self::of(slf));
         if t.numel() != 1 {
-            return Err(pyo3::exceptions::PyRuntimeError::new_err(format!(
+            return Err(PyRuntimeError::new_err(format!(
                 "bool: a tensor of {} elements is neither true nor false; use any() or all()",
                 t.numel()
             )));

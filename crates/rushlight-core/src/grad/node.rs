@@ -160,7 +160,7 @@ impl Node {
             None => format!("detect anomalies to learn where {} was called", self.name),
         }
     }
-    /// The tensors that a user's function saved, as part of the graph where gradients are recorded.
+    /// The tensors that a user's function saved, as part of the graph; leaves as themselves.
     ///
     /// # Errors
     /// `Runtime` when one was changed in place since, or backward freed them.
@@ -170,7 +170,7 @@ impl Node {
             Body::Accumulate(_) => return Ok(Vec::new()),
             Body::Freed(_) => return Err(self.freed()),
         };
-        op.saved().iter().map(|s| s.unpack(self)).collect()
+        op.saved().iter().map(|s| s.unpack_whole(self)).collect()
     }
     /// What a binding keeps with a user's function.
     pub fn kept(&self) -> Option<super::hooks::Kept> {

@@ -114,6 +114,20 @@ impl Saved {
     /// # Errors
     /// `Runtime` when it was written to since; those of saved-tensor hooks.
     pub(crate) fn unpack(&self, node: &Arc<Node>) -> Result<Tensor> {
+        self.unpack_as(node, super::is_grad_enabled())
+    }
+
+    /// The tensor as its user knows it: part of the graph in any mode, a leaf as the very leaf.
+    ///
+    /// # Errors
+    /// As [`Saved::unpack`].
+    pub(crate) fn unpack_whole(&self, node: &Arc<Node>) -> Result<Tensor> {
+        let t = self.unpack_as(node, true)?;
+        let From::Input(Some(edge)) = &self.edge else { return Ok(t) };
+        Ok(edge.node.variable().filter(|v| v.shares_storage(&t) && v.layout() == t.layout()).unwrap_or(t))
+    }
+
+    fn unpack_as(&self, node: &Arc<Node>, connected: bool) -> Result<Tensor> {
         let t = match &self.held {
             Held::Alias(alias) => {
                 self.check_version(alias, node)?;
@@ -125,7 +139,7 @@ impl Saved {
             From::Input(edge) => edge.clone(),
             From::Output(k) => Some(Edge { node: node.clone(), output: *k }),
         };
-        if let (true, Some(edge)) = (super::is_grad_enabled(), edge) {
+        if let (true, Some(edge)) = (connected, edge) {
             t.state().grad_fn = Some(edge);
         }
         Ok(t)
