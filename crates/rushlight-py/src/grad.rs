@@ -156,7 +156,7 @@ fn warn_of_failure(py: Python<'_>) {
     };
     if let Ok(text) = CString::new(text) {
         // A warning that the user made an error gives way to the error itself.
-        let _ = PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1);
+        let _ = PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 3);
     }
 }
 

@@ -312,7 +312,7 @@ fn fit(from: &Arc<Node>, grad: Tensor, want: &super::node::OutInfo) -> Result<Te
 
 /// The hooks of the node itself, before and after it runs.
 fn node_hooks(node: &Node) -> (Vec<NodePreHook>, Vec<NodeHook>) {
-    let hooks = node.hooks();
+    let Some(hooks) = node.known_hooks() else { return Default::default() };
     (
         hooks.before.iter().map(|h| h.run.clone()).collect(),
         hooks.after.iter().map(|h| h.run.clone()).collect(),
@@ -347,8 +347,10 @@ fn replace(node: &Node, hook: &str, grads: &mut [Option<Tensor>], new: Grads) ->
 
 /// Hooks of the tensors whose gradients arrive here, then what `retain_grad` asked for.
 fn run_tensor_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
-    let mut hooks: Vec<(usize, super::hooks::Hook)> =
-        node.hooks().tensor.iter().map(|(k, h)| (*k, h.run.clone())).collect();
+    let mut hooks: Vec<(usize, super::hooks::Hook)> = node
+        .known_hooks()
+        .map(|known| known.tensor.iter().map(|(k, h)| (*k, h.run.clone())).collect())
+        .unwrap_or_default();
     if let Some(leaf) = leaf_of(node)
         && leaf.meta().is_some()
     {

@@ -7,7 +7,7 @@ use crate::tensor::Inner;
 use crate::{Result, Tensor, ensure};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, MutexGuard, PoisonError, TryLockError, Weak};
 
 /// Sees the gradient of a tensor and may replace it.
 pub type Hook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
@@ -163,8 +163,13 @@ impl Tensor {
 }
 
 impl Node {
-    pub(crate) fn hooks(&self) -> std::sync::MutexGuard<'_, NodeHooks> {
-        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn hooks(&self) -> MutexGuard<'_, NodeHooks> {
+        self.hooks.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The hooks, if there ever were any.
+    pub(crate) fn known_hooks(&self) -> Option<MutexGuard<'_, NodeHooks>> {
+        self.hooks.get().map(|h| h.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Runs `hook` on the gradients that reach this step; what it returns replaces them.
@@ -183,7 +188,7 @@ impl Node {
 
     /// Removes a hook; nothing happens when it is gone already.
     pub fn remove_hook(&self, id: HookId) {
-        let mut hooks = self.hooks();
+        let Some(mut hooks) = self.known_hooks() else { return };
         let t = hooks.tensor.iter().position(|h| h.1.id == id.0).map(|at| hooks.tensor.remove(at));
         let b = hooks.before.iter().position(|h| h.id == id.0).map(|at| hooks.before.remove(at));
         let a = hooks.after.iter().position(|h| h.id == id.0).map(|at| hooks.after.remove(at));
@@ -223,15 +228,17 @@ pub fn visit_kept(t: &Tensor, see: &mut dyn FnMut(&Kept)) {
 }
 
 fn visit_node(node: &Arc<Node>, see: &mut dyn FnMut(&Kept)) {
-    let hooks = match node.hooks.try_lock() {
-        Ok(h) => h,
-        Err(TryLockError::Poisoned(p)) => p.into_inner(),
-        Err(TryLockError::WouldBlock) => return,
-    };
-    hooks.tensor.iter().filter_map(|h| h.1.kept.as_ref()).for_each(&mut *see);
-    hooks.before.iter().filter_map(|h| h.kept.as_ref()).for_each(&mut *see);
-    hooks.after.iter().filter_map(|h| h.kept.as_ref()).for_each(&mut *see);
-    hooks.companion.iter().for_each(&mut *see);
+    if let Some(hooks) = node.hooks.get() {
+        let hooks = match hooks.try_lock() {
+            Ok(h) => h,
+            Err(TryLockError::Poisoned(p)) => p.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        hooks.tensor.iter().filter_map(|h| h.1.kept.as_ref()).for_each(&mut *see);
+        hooks.before.iter().filter_map(|h| h.kept.as_ref()).for_each(&mut *see);
+        hooks.after.iter().filter_map(|h| h.kept.as_ref()).for_each(&mut *see);
+        hooks.companion.iter().for_each(&mut *see);
+    }
     match node.body.try_lock().as_deref() {
         Ok(Body::Op(op)) if Arc::strong_count(op) == 1 => op.kept().into_iter().for_each(see),
         Ok(Body::Freed(kept)) => kept.iter().for_each(see),

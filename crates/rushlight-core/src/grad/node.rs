@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// One input slot of a node: where a gradient goes.
 #[derive(Clone)]
@@ -85,7 +85,8 @@ pub struct Node {
     pub(crate) location: &'static Location<'static>,
     /// The line that called it, noted in anomaly mode.
     pub(crate) line: Option<Box<Line>>,
-    pub(crate) hooks: Mutex<super::hooks::NodeHooks>,
+    /// Few nodes have any, and all nodes are made often.
+    pub(crate) hooks: OnceLock<Box<Mutex<super::hooks::NodeHooks>>>,
     /// Results whose gradient is also stored in the tensor (`retain_grad`).
     pub(crate) retained: Mutex<Vec<(usize, std::sync::Weak<crate::tensor::Inner>)>>,
 }
@@ -112,7 +113,7 @@ impl Node {
             body: Mutex::new(body),
             location: site.location,
             line,
-            hooks: Mutex::default(),
+            hooks: OnceLock::new(),
             retained: Mutex::default(),
         })
     }
