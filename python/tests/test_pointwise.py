@@ -23,22 +23,21 @@ def test_values_and_gradients():
 
 
 FORMULAS = {
-    "operators": (lambda x, y: -x + y * 2 - 1 / (x * x + 1) + x**2 / 3 + (2 - y) + abs(x), None),
-    "methods": (lambda x, y: x.sigmoid() * y.exp().log1p() + x.maximum(y).sin(), None),
-    "parameters": (lambda x, y: x.add(y, alpha=3).sub(y, alpha=0.5), None),
-    "functions": (lambda x, y: torch.tanh(x) + torch.atan2(x, y) * torch.square(y), None),
-    "where": (lambda x, y: torch.where(x > 0, x * y, y.exp()), None),
-    "method where": (lambda x, y: x.where((x > 0) & (y > 0), y), None),
-    "clamp": (lambda x, y: x.clamp(-0.4, 0.6) + torch.clamp(y, min=0.1), None),
-    "relu": (lambda x, y: torch.relu(x) + y.relu(), None),
-    "logic": (lambda x, y: torch.where(~(x < y) | (x.isnan()) ^ (y == 0), x, y * 2), None),
-    "remainder": (lambda x, y: x % (y + 3) + x // 2, None),
+    "operators": lambda x, y: -x + y * 2 - 1 / (x * x + 1) + x**2 / 3 + (2 - y) + abs(x),
+    "methods": lambda x, y: x.sigmoid() * y.exp().log1p() + x.maximum(y).sin(),
+    "parameters": lambda x, y: x.add(y, alpha=3).sub(y, alpha=0.5),
+    "functions": lambda x, y: torch.tanh(x) + torch.atan2(x, y) * torch.square(y),
+    "where": lambda x, y: torch.where(x > 0, x * y, y.exp()),
+    "clamp": lambda x, y: x.clamp(-0.4, 0.6) + torch.clamp(y, min=0.1),
+    "relu": lambda x, y: torch.relu(x) + y.relu(),
+    "logic": lambda x, y: torch.where(~(x < y) | (x.isnan()) ^ (y == 0), x, y * 2),
+    "remainder": lambda x, y: x % (y + 3) + x // 2,
 }
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_formula_is_what_the_ops_are(name):
-    formula = FORMULAS[name][0]
+    formula = FORMULAS[name]
     x, y = doubles(0.5, -1.25, 0.75), doubles(0.3, 0.9, -0.7)
     f = torch.pointwise(formula)
     got, want = f(x, y), formula(x, y)
@@ -56,6 +55,12 @@ def second(grads, inputs):
     """Gradients of the sum of gradients; zeros where they do not depend on the inputs."""
     total = sum((g.sum() for g in grads if g.requires_grad), inputs[0].sum() * 0)
     return torch.autograd.grad(total, inputs, materialize_grads=True)
+
+
+def test_where_as_a_method():
+    x, y = doubles(0.5, -1.25, 0.75), doubles(0.3, 0.9, -0.7)
+    got = torch.pointwise(lambda x, y: x.where((x > 0) & (y > 0), y))(x, y)
+    assert got.tolist() == [0.5, 0.9, -0.7]
 
 
 LAYOUTS = {

@@ -5,6 +5,8 @@ from .._C import Tensor
 from . import grad as _grad
 from .grad_mode import enable_grad, no_grad
 
+_real, _imag = _C._functions["real"], _C._functions["imag"]
+
 
 class GradcheckError(RuntimeError):
     """A gradient differs from finite differences, or changes from run to run."""
@@ -116,7 +118,7 @@ def _stable(j, k, a, b, tol):
 
 def _largest(x):
     x = x.detach()
-    return max(part.abs().max().item() for part in ((x.real, x.imag) if x.is_complex() else (x,)))
+    return max(part.abs().max().item() for part in ((_real(x), _imag(x)) if x.is_complex() else (x,)))
 
 
 def _constant(func, inputs, places, eps, atol):
@@ -205,14 +207,14 @@ def _compare(y, j, wanted, i, k, differences, atol, rtol, fast):
             g = _run(y, [x], seed)[0]
             g = _C._functions["zeros_like"](x.detach()) if g is None else g
             # d(part of y)/d(re x), then /d(im x): backward gives them as one complex number.
-            flat = [g.real, g.imag] if complex_in else [g]
+            flat = [_real(g), _imag(g)] if complex_in else [g]
             if fast:
-                found = [(f * (u.real if complex_in else u)).sum().item() for f in flat]
+                found = [(f * (_real(u) if complex_in else u)).sum().item() for f in flat]
             else:
                 found = [f[p].item() for p in _indices(x.shape) for f in flat]
             for place, (a, d) in enumerate(zip(found, differences)):
                 d = d[index]
-                n = (d.imag if imaginary else d.real).item() if y.is_complex() else d.item()
+                n = (_imag(d) if imaginary else _real(d)).item() if y.is_complex() else d.item()
                 if not abs(a - n) <= atol + rtol * abs(n):
                     what = "along one direction" if fast else f"place {place // (2 if complex_in else 1)} of input {k}"
                     raise GradcheckError(
