@@ -352,3 +352,17 @@ def test_fork_rng():
     assert torch.rand(2).tolist() == a
     with torch.random.fork_rng(enabled=False):
         torch.rand(1)
+
+
+def test_gradcheck_is_a_function_however_it_was_imported():
+    program = (
+        "import rushlight as torch\n"
+        "{}\n"
+        "x = torch.ones(2, dtype=torch.float64, requires_grad=True)\n"
+        "assert torch.autograd.gradcheck(torch.exp, x) and torch.autograd.gradcheck(torch.exp, x)\n"
+        "from rushlight.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck\n"
+        "assert gradcheck(torch.exp, x) and gradgradcheck(torch.exp, x)\n"
+    )
+    for first in ("", "from rushlight.autograd.gradcheck import GradcheckError", "import rushlight.autograd.gradcheck"):
+        run = subprocess.run([sys.executable, "-c", program.format(first)], capture_output=True, text=True, timeout=60, check=False)
+        assert run.returncode == 0, run.stderr

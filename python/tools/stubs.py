@@ -219,6 +219,8 @@ def module_stub(module):
     # Submodules are named whether something has imported them yet or not.
     inside = [name.rpartition(".") for name in stub_types.MODULES]
     children = [child for parent, _, child in inside if parent == module.__name__ and not child.startswith("_")]
+    # A function may have the name of the module that it is in.
+    children = [c for c in children if isinstance(vars(module).get(c, module), types.ModuleType)]
     lines, imports = [], [f"from . import {child} as {child}" for child in children]
     for name, value in list(vars(module).items()):
         if name.startswith("_") and name not in stub_types.PRIVATE.get(module.__name__, ()):
@@ -267,6 +269,10 @@ def text_of(module):
 
 def files():
     """Every stub: its path and text."""
+    for name in stub_types.MODULES:
+        module = importlib.import_module(name)
+        for later in getattr(module, "_LATER", ()):  # what it makes when first asked
+            getattr(module, later)
     for name in stub_types.MODULES:
         module = importlib.import_module(name)
         path = PYTHON / pathlib.Path(*name.split("."))

@@ -1,5 +1,8 @@
 """Compares gradients with finite differences."""
 
+import sys
+import types
+
 from .. import _C
 from .._C import Tensor
 from . import grad as _grad
@@ -290,3 +293,13 @@ def gradgradcheck(
 def _strided(t):
     wide = _C._functions["stack"]([t.detach(), t.detach()], dim=-1)
     return wide[..., 0]
+
+
+class _Module(types.ModuleType):
+    """Importing this module puts it where torch has the function of its name; so it can be called."""
+
+    def __call__(self, *args, **kwargs):
+        return gradcheck(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Module
