@@ -187,3 +187,9 @@ def test_old_constructors():
         torch.LongTensor(torch.ones(2))
     with pytest.raises(TypeError):
         torch.Tensor([1], requires_grad=True)
+
+
+def test_lists_beyond_memory_are_errors():
+    with pytest.raises(MemoryError):
+        torch.LongTensor(1 << 62, 0).tolist()
+    assert torch.LongTensor(2, 0).tolist() == [[], []]

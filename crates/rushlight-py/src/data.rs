@@ -5,7 +5,7 @@ use crate::gate::{raise, run};
 use crate::number::{is_numpy_scalar, plain_number, to_python};
 use crate::object::{tensor_of, wrap};
 use num_complex::Complex;
-use pyo3::exceptions::{PyNotImplementedError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyNotImplementedError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -316,7 +316,14 @@ fn nest(py: Python<'_>, flat: &[Number], shape: &[usize], at: &mut usize) -> PyR
         *at += 1;
         return to_python(py, flat[*at - 1]);
     };
-    let items = (0..*n).map(|_| nest(py, flat, inner, at)).collect::<PyResult<Vec<_>>>()?;
+    // A shape such as (huge, 0) has no elements and yet a list of huge length.
+    let mut items = Vec::new();
+    if items.try_reserve_exact(*n).is_err() {
+        return Err(PyMemoryError::new_err(format!("tolist: there is no memory for a list of {n} items")));
+    }
+    for _ in 0..*n {
+        items.push(nest(py, flat, inner, at)?);
+    }
     let list = PyList::new(py, items)?;
     Ok(list.into_any().unbind())
 }
