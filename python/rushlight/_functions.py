@@ -50,7 +50,9 @@ def is_tensor(obj):
 @function
 def is_storage(obj):
     """Whether ``obj`` is the memory under a tensor."""
-    return isinstance(obj, _C.UntypedStorage)
+    from .storage import TypedStorage
+
+    return isinstance(obj, (_C.UntypedStorage, TypedStorage))
 
 
 @function

@@ -85,6 +85,14 @@ def test_the_array_keeps_the_memory():
     assert view[0] == 10
 
 
+def test_the_base_of_an_array_is_a_tensor():
+    t = torch.arange(3.0)
+    base = t.numpy().base
+    assert isinstance(base, torch.Tensor) and repr(base) == repr(t)
+    base[0] = 5
+    assert t.tolist() == [5, 1, 2]
+
+
 def test_writes_show_on_the_other_side_after_any_number_of_trips():
     a = np.zeros(3)
     t = torch.from_numpy(torch.from_numpy(a).numpy())

@@ -116,6 +116,7 @@ def test_typed():
     assert x.tolist() == [0, 9, 5, 5] and list(s) == x.tolist() and 9.0 in s
     assert s.double().tolist() == x.tolist() and s.double().dtype is torch.float64 and s.float() is s
     assert s.untyped() is x.untyped_storage() and s._cdata == x.untyped_storage()._cdata
+    assert torch.is_storage(s) and torch.is_storage(s.untyped()) and not torch.is_storage(x)
     assert torch.LongStorage([1, 2]).tolist() == [1, 2] and torch.FloatStorage(3).nbytes() == 12
     assert torch.TypedStorage([1, 2], dtype=torch.int16).nbytes() == 4
     s.resize_(6)

@@ -5,7 +5,9 @@ use crate::gate::{raise, run};
 use crate::number::{is_numpy_scalar, plain_number, to_python};
 use crate::object::{tensor_of, wrap};
 use num_complex::Complex;
-use pyo3::exceptions::{PyMemoryError, PyNotImplementedError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyMemoryError, PyNotImplementedError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError,
+};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};

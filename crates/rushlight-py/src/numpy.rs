@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError}
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCapsule, PyDict, PyTuple, PyType};
+use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple, PyType};
 use rushlight::mem::Storage;
 use rushlight::{DType, Device, Layout, Shape, Strides, Tensor};
 use std::ffi::{c_char, c_int, c_void};
@@ -256,6 +256,14 @@ struct Lent;
 
 #[pymethods]
 impl Lent {
+    /// As any tensor: that it is the base of an array is nobody's business.
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        let py = slf.py();
+        match tensor_of(slf.as_any()).map(|t| t.detach()) {
+            Some(plain) => wrap(py, plain.map_err(|e| raise(py, e))?)?.bind(py).repr(),
+            None => slf.as_any().str(),
+        }
+    }
     #[getter]
     fn __array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let py = slf.py();
