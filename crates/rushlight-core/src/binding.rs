@@ -61,7 +61,7 @@ impl Tensor {
             self.storage().resize(need)?;
         }
         let version = self.version_counter();
-        let (storage, view) = (self.storage().clone(), self.0.view.clone());
+        let (storage, view) = (self.storage().clone(), self.0.view().cloned());
         let new = Tensor::assemble(storage, layout, self.dtype(), Some(version), view);
         if let Some(meta) = self.0.meta.get() {
             let _ = new.0.meta.set(meta.clone());
@@ -76,7 +76,7 @@ impl Tensor {
     /// `Runtime` for a leaf that requires grad, as for any in-place op.
     pub fn restride_in_place(&self, op: &'static str) -> Result<()> {
         crate::grad::check_inplace(op, self)?;
-        self.version_counter().bump();
+        self.bump_version();
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::backend::{Backend, Map, backend};
 use crate::layout::{Layout, Overlap, pair_overlap};
-use crate::mem::{Place, Storage, with_plan};
+use crate::mem::{Place, Storage, with_fresh, with_plan};
 use crate::program::{Program, Sort, trace};
 use crate::{CType, DType, Device, Number, Result, Tensor, bail, ensure};
 use smallvec::SmallVec;
@@ -90,8 +90,45 @@ pub(crate) fn map(
         })
         .collect();
     let targets: SmallVec<[Place<'_>; 2]> = outs.iter().map(|t| t.place()).collect();
+    map_places(op, (program, params, ctype), &targets, &places)
+}
+
+/// Runs a program on operands of one shape.
+pub(crate) fn map_places(
+    op: &'static str,
+    (program, params, ctype): (&Program, &[Number], CType),
+    outs: &[Place<'_>],
+    ins: &[Place<'_>],
+) -> Result<()> {
+    let device = outs.first().map_or(Device::META, |out| out.storage.device());
+    if device == Device::META || outs.iter().any(|out| out.layout.is_empty()) {
+        return Ok(());
+    }
     let backend = backend(device)?;
-    with_plan(op, &targets, &places, |outs, ins| backend.map(&Map { program, params, ctype, outs, ins }))
+    with_plan(op, outs, ins, |outs, ins| backend.map(&Map { program, params, ctype, outs, ins }))
+}
+
+/// Runs a program into fresh memory of this row-major layout; operands have its shape.
+#[inline]
+pub(crate) fn map_fresh(
+    op: &'static str,
+    call: (&Program, &[Number], CType),
+    (layout, dtype, device): (Layout, DType, Device),
+    ins: &[Place<'_>],
+) -> Result<Tensor> {
+    let numel = layout.numel();
+    let Some(bytes) = numel.checked_mul(dtype.size()) else {
+        bail!(Runtime, op, "shape {:?} of {dtype} takes more bytes than there are", layout.shape())
+    };
+    let backend = backend(device)?;
+    let mut storage = backend.alloc(bytes, device)?;
+    if numel > 0 && device != Device::META {
+        let (program, params, ctype) = call;
+        with_fresh(op, (&mut storage, &layout, dtype), ins, |outs, ins| {
+            backend.map(&Map { program, params, ctype, outs, ins })
+        })?;
+    }
+    Ok(Tensor::assemble(storage, layout, dtype, None, None))
 }
 
 /// Runs any backend call on locked operands; does nothing on the meta device.
@@ -162,7 +199,7 @@ pub(crate) fn to_device(src: &Tensor, device: Device, reason: &'static str) -> R
     // Host memory on both sides: lay the elements out on the source's own device, then move bytes.
     let dense = Tensor::alloc(out.layout().clone(), src.dtype(), src.device())?;
     copy(&dense, src)?;
-    move_bytes(&dense.0.storage, &out.0.storage)?;
+    move_bytes(dense.storage(), out.storage())?;
     Ok(out)
 }
 

@@ -26,13 +26,9 @@ use std::sync::{Arc, OnceLock};
 pub struct Tensor(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) storage: Storage,
+    bytes: Bytes,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
-    /// `None`: the counter inside the storage. `.data` has one of its own, and so do its views.
-    pub(crate) version: Option<Version>,
-    /// The tensor this one is a view of, if it is one: always the root.
-    pub(crate) view: Option<ViewOf>,
     /// Made in inference mode: no version, never in a graph.
     pub(crate) inference: bool,
     /// Absent until autograd touches the tensor.
@@ -41,7 +37,49 @@ pub(crate) struct Inner {
     pub(crate) binding: AtomicUsize,
 }
 
+/// Where a tensor has its bytes from. A view asks its root, so that making one costs one handle.
+enum Bytes {
+    /// A root. Without a version of its own it counts in the storage; `.data` has one.
+    Own(Storage, Option<Version>),
+    /// A view of this root.
+    Of(ViewOf),
+}
+
+impl Inner {
+    #[inline]
+    pub(crate) fn storage(&self) -> &Storage {
+        let mut inner = self;
+        loop {
+            match &inner.bytes {
+                Bytes::Own(storage, _) => return storage,
+                Bytes::Of(view) => inner = &view.base.0,
+            }
+        }
+    }
+
+    /// The counter of writes that is not the storage's.
+    pub(crate) fn own_version(&self) -> Option<&Version> {
+        let mut inner = self;
+        loop {
+            match &inner.bytes {
+                Bytes::Own(_, version) => return version.as_ref(),
+                Bytes::Of(view) => inner = &view.base.0,
+            }
+        }
+    }
+
+    /// The tensor this one is a view of, if it is one: always the root.
+    #[inline]
+    pub(crate) fn view(&self) -> Option<&ViewOf> {
+        match &self.bytes {
+            Bytes::Own(..) => None,
+            Bytes::Of(view) => Some(view),
+        }
+    }
+}
+
 impl Tensor {
+    /// A root, or with `view` a view of one, whose storage and version it shares then.
     pub(crate) fn assemble(
         storage: Storage,
         layout: Layout,
@@ -49,11 +87,44 @@ impl Tensor {
         version: Option<Version>,
         view: Option<ViewOf>,
     ) -> Tensor {
-        // A view is what its base is, wherever it is made.
-        let inference =
-            view.as_ref().map_or_else(crate::grad::is_inference_mode_enabled, |v| v.base.0.inference);
-        let (meta, binding) = (OnceLock::new(), AtomicUsize::new(0));
-        Tensor(Arc::new(Inner { storage, layout, dtype, version, view, inference, meta, binding }))
+        match view {
+            Some(view) => Tensor::viewing(view, layout, dtype),
+            None => {
+                let inference = crate::grad::is_inference_mode_enabled();
+                Tensor::root(storage, layout, dtype, version, inference)
+            }
+        }
+    }
+
+    /// A root that is an inference tensor or not, whatever the mode.
+    #[inline]
+    pub(crate) fn root(
+        storage: Storage,
+        layout: Layout,
+        dtype: DType,
+        version: Option<Version>,
+        inference: bool,
+    ) -> Tensor {
+        Tensor::join(Bytes::Own(storage, version), layout, dtype, inference)
+    }
+
+    /// A view of a root. It is an inference tensor if the root is one, wherever it is made.
+    #[inline]
+    pub(crate) fn viewing(view: ViewOf, layout: Layout, dtype: DType) -> Tensor {
+        let inference = view.base.0.inference;
+        Tensor::join(Bytes::Of(view), layout, dtype, inference)
+    }
+
+    #[inline]
+    fn join(bytes: Bytes, layout: Layout, dtype: DType, inference: bool) -> Tensor {
+        Tensor(Arc::new(Inner {
+            bytes,
+            layout,
+            dtype,
+            inference,
+            meta: OnceLock::new(),
+            binding: AtomicUsize::new(0),
+        }))
     }
 
     /// A tensor over a storage that exists. It is a root: no view of anything, version shared with
@@ -150,11 +221,11 @@ impl Tensor {
     }
     /// Where the memory is.
     pub fn device(&self) -> Device {
-        self.0.storage.device()
+        self.storage().device()
     }
     /// The bytes underneath, shared with every view.
     pub fn storage(&self) -> &Storage {
-        &self.0.storage
+        self.0.storage()
     }
     /// Number of dimensions.
     pub fn dim(&self) -> usize {
@@ -185,19 +256,16 @@ impl Tensor {
     }
     /// Address of the first element; 0 for a tensor without elements or out of the host's reach.
     pub fn data_ptr(&self) -> usize {
-        let base = self.0.storage.data_ptr();
+        let base = self.storage().data_ptr();
         if base == 0 || self.numel() == 0 { 0 } else { base + self.storage_offset() * self.element_size() }
     }
     /// The counter of in-place writes, shared by a tensor, its views and its `detach()`.
     pub fn version(&self) -> u64 {
-        self.version_counter().get()
+        self.0.own_version().map_or_else(|| self.storage().version(), Version::get)
     }
     /// Counts one in-place write, for writes that were made behind rushlight's back.
     pub fn increment_version(&self) {
-        self.version_counter().bump();
-    }
-    pub(crate) fn version_counter(&self) -> Version {
-        self.0.version.clone().unwrap_or_else(|| Version::of(&self.0.storage))
+        self.bump_version();
     }
     /// Whether it was made in inference mode: it can never be part of a graph.
     pub fn is_inference(&self) -> bool {
@@ -213,15 +281,27 @@ impl Tensor {
     }
     /// Whether it shares its storage with `other`.
     pub fn shares_storage(&self, other: &Tensor) -> bool {
-        self.0.storage.same(&other.0.storage)
+        self.storage().same(other.storage())
     }
     /// The root tensor this one is a view of, if it is a view.
     pub fn base(&self) -> Option<&Tensor> {
-        self.0.view.as_ref().map(|v| &v.base)
+        self.0.view().map(|v| &v.base)
     }
 
+    pub(crate) fn version_counter(&self) -> Version {
+        self.0.own_version().cloned().unwrap_or_else(|| Version::of(self.storage()))
+    }
+    /// Counts a write.
+    pub(crate) fn bump_version(&self) {
+        match self.0.own_version() {
+            Some(version) => version.bump(),
+            None => self.storage().bump_version(),
+        }
+    }
+
+    #[inline]
     pub(crate) fn place(&self) -> Place<'_> {
-        Place { storage: &self.0.storage, layout: &self.0.layout, dtype: self.0.dtype }
+        Place { storage: self.storage(), layout: &self.0.layout, dtype: self.0.dtype }
     }
 
     /// All elements in row-major order.
@@ -284,7 +364,7 @@ impl Tensor {
     /// rushlight call inside `f` on this thread (it would wait for itself).
     pub fn with_slice<T: Element + bytemuck::Pod, R>(&self, f: impl FnOnce(&[T]) -> R) -> Result<R> {
         let range = self.slice_range::<T>("with_slice")?;
-        with_bytes("with_slice", &self.0.storage, |bytes| {
+        with_bytes("with_slice", self.storage(), |bytes| {
             let bytes = bytes.get(range).unwrap_or(&[]);
             bytemuck::try_cast_slice(bytes).map(f).map_err(misaligned)
         })?
@@ -304,12 +384,12 @@ impl Tensor {
             "with_slice_mut",
             "the tensor is part of a graph, which cannot see what is written here; use an op, or no_grad"
         );
-        let result = with_bytes_mut("with_slice_mut", &self.0.storage, |bytes| {
+        let result = with_bytes_mut("with_slice_mut", self.storage(), |bytes| {
             let bytes = bytes.get_mut(range).unwrap_or(&mut []);
             bytemuck::try_cast_slice_mut(bytes).map(f).map_err(misaligned)
         })?;
         if result.is_ok() {
-            self.version_counter().bump();
+            self.bump_version();
         }
         result
     }
@@ -335,7 +415,7 @@ impl Tensor {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let dense = self.host("to_bytes")?.detach()?.contiguous()?;
         let start = dense.storage_offset() * dense.element_size();
-        with_bytes("to_bytes", &dense.0.storage, |b| {
+        with_bytes("to_bytes", dense.storage(), |b| {
             b.get(start..start + dense.nbytes()).unwrap_or(&[]).to_vec()
         })
     }

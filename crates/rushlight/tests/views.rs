@@ -175,3 +175,33 @@ fn many_parts_are_one_step_of_the_graph() -> Result<()> {
     assert_eq!((g[999], g[1000], g[1999], g[2000]), (0.0, 1.0, 1.0, 0.0));
     Ok(())
 }
+
+#[test]
+fn element_wise_results_of_row_major_tensors_have_plain_strides() -> Result<()> {
+    // A dimension of size 1 may carry any stride; a fresh result does not inherit it.
+    let x = Tensor::arange(0, 6, 1)?.as_strided([1, 3], [99, 1], None)?;
+    assert!(x.is_contiguous());
+    assert_eq!(x.add(&x)?.strides(), [3, 1]);
+    assert_eq!(x.neg()?.strides(), [3, 1]);
+    let y = Tensor::arange(0, 8, 1)?.reshape([2, 4])?;
+    let part = y.narrow(0, 1, 1)?;
+    let sum = part.add(1)?;
+    assert_eq!((sum.strides(), sum.storage_offset()), (&[4, 1][..], 0));
+    assert_eq!(sum.to_vec::<i64>()?, [5, 6, 7, 8]);
+    Ok(())
+}
+
+#[test]
+fn a_view_keeps_its_root_alive_and_shares_its_version() -> Result<()> {
+    let x = Tensor::arange(0, 4, 1)?;
+    let view = x.narrow(0, 1, 2)?.reshape([2, 1])?;
+    assert!(view.shares_storage(&x) && view.base().is_some_and(|b| b.is(&x)));
+    view.add_(1)?;
+    assert_eq!((x.version(), view.version()), (1, 1));
+    drop(x);
+    assert_eq!(view.to_vec::<i64>()?, [2, 3]);
+    let apart = view.data();
+    apart.view(2)?.add_(1)?;
+    assert_eq!((apart.version(), view.version(), apart.narrow(0, 0, 1)?.version()), (1, 1, 1));
+    Ok(())
+}

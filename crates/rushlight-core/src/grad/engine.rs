@@ -90,48 +90,62 @@ fn seeds(op: &'static str, outputs: &[&Tensor], grads: &[Option<Tensor>]) -> Res
 /// The nodes reachable from the seeds with the number of gradients each waits for. With captures,
 /// only nodes on a path to one of them.
 fn plan(seeds: &[(Edge, Tensor)], captures: Option<&[Capture]>) -> FxHashMap<usize, Task> {
-    let mut order: Vec<Arc<Node>> = Vec::new();
+    let Some(captures) = captures else { return plan_all(seeds) };
+    let mut order: Vec<&Arc<Node>> = Vec::new();
     let mut seen: FxHashSet<usize> = FxHashSet::default();
-    let mut stack: Vec<Arc<Node>> = seeds.iter().map(|(e, _)| e.node.clone()).collect();
+    let mut stack: Vec<&Arc<Node>> = seeds.iter().map(|(e, _)| &e.node).collect();
     while let Some(node) = stack.pop() {
-        if !seen.insert(key(&node)) {
+        if !seen.insert(key(node)) {
             continue;
         }
-        stack.extend(
-            node.edges.iter().flatten().filter(|e| !seen.contains(&key(&e.node))).map(|e| e.node.clone()),
-        );
+        stack.extend(node.edges.iter().flatten().filter(|e| !seen.contains(&key(&e.node))).map(|e| &e.node));
         order.push(node);
     }
-    let needed: Option<FxHashSet<usize>> = captures.map(|captures| {
-        let mut needed: FxHashSet<usize> = captures.iter().map(|c| key(&c.edge.node)).collect();
-        // Sequence numbers grow along the forward pass, so this visits inputs before outputs.
-        order.sort_by_key(|n| n.seq);
-        for n in &order {
-            if n.edges.iter().flatten().any(|e| needed.contains(&key(&e.node))) {
-                needed.insert(key(n));
-            }
+    // Sequence numbers grow along the forward pass, so this visits inputs before outputs.
+    order.sort_by_key(|n| n.seq);
+    let mut needed: FxHashSet<usize> = captures.iter().map(|c| key(&c.edge.node)).collect();
+    for n in &order {
+        if n.edges.iter().flatten().any(|e| needed.contains(&key(&e.node))) {
+            needed.insert(key(n));
         }
-        needed
-    });
-    let wanted = |k: usize| needed.as_ref().is_none_or(|n| n.contains(&k));
+    }
     let mut tasks: FxHashMap<usize, Task> = FxHashMap::default();
-    for node in order.iter().filter(|n| wanted(key(n))) {
-        tasks.entry(key(node)).or_insert_with(|| Task {
-            node: node.clone(),
-            grads: SmallVec::new(),
-            waits: 0,
+    for node in order.iter().filter(|n| needed.contains(&key(n))) {
+        tasks.entry(key(node)).or_insert_with(|| Task::of(node));
+        for e in node.edges.iter().flatten().filter(|e| needed.contains(&key(&e.node))) {
+            tasks.entry(key(&e.node)).or_insert_with(|| Task::of(&e.node)).waits += 1;
+        }
+    }
+    tasks
+}
+
+/// All nodes reachable from the seeds: each is looked into when it is first met.
+fn plan_all(seeds: &[(Edge, Tensor)]) -> FxHashMap<usize, Task> {
+    let mut tasks: FxHashMap<usize, Task> = FxHashMap::default();
+    let mut stack: Vec<&Arc<Node>> = Vec::new();
+    for (seed, _) in seeds {
+        tasks.entry(key(&seed.node)).or_insert_with(|| {
+            stack.push(&seed.node);
+            Task::of(&seed.node)
         });
-        for e in node.edges.iter().flatten().filter(|e| wanted(key(&e.node))) {
-            tasks
-                .entry(key(&e.node))
-                .or_insert_with(|| Task { node: e.node.clone(), grads: SmallVec::new(), waits: 0 })
-                .waits += 1;
+    }
+    while let Some(node) = stack.pop() {
+        for edge in node.edges.iter().flatten() {
+            let task = tasks.entry(key(&edge.node)).or_insert_with(|| {
+                stack.push(&edge.node);
+                Task::of(&edge.node)
+            });
+            task.waits += 1;
         }
     }
     tasks
 }
 
 impl Task {
+    fn of(node: &Arc<Node>) -> Task {
+        Task { node: node.clone(), grads: SmallVec::new(), waits: 0 }
+    }
+
     fn receive(&mut self, output: usize, grad: Tensor) -> Result<()> {
         if self.grads.is_empty() {
             self.grads = smallvec::smallvec![None; self.node.outs.len()];
@@ -202,7 +216,7 @@ fn run(
             }
             end_here = !node.edges.iter().flatten().any(|e| tasks.contains_key(&key(&e.node)));
         }
-        let sent: Grads = if end_here && !accumulates(&node, accumulate) {
+        let sent: Grads = if end_here && !(accumulate && node.is_leaf()) {
             SmallVec::new()
         } else {
             let (before, after) = node_hooks(&node);
@@ -250,15 +264,9 @@ fn run(
     Ok(())
 }
 
-fn accumulates(node: &Arc<Node>, accumulate: bool) -> bool {
-    accumulate && leaf_of(node).is_some()
-}
-
+/// The leaf a node accumulates into; other nodes are told without a lock.
 fn leaf_of(node: &Arc<Node>) -> Option<Tensor> {
-    match &*node.lock() {
-        Body::Accumulate(leaf) => Some(leaf.clone()),
-        _ => None,
-    }
+    if node.is_leaf() { node.variable() } else { None }
 }
 
 /// Runs one node's formula.
@@ -347,10 +355,14 @@ fn replace(node: &Node, hook: &str, grads: &mut [Option<Tensor>], new: Grads) ->
 
 /// Hooks of the tensors whose gradients arrive here, then what `retain_grad` asked for.
 fn run_tensor_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
-    let mut hooks: Vec<(usize, super::hooks::Hook)> = node
-        .known_hooks()
-        .map(|known| known.tensor.iter().map(|(k, h)| (*k, h.run.clone())).collect())
-        .unwrap_or_default();
+    let watchers = node.any_watchers();
+    if watchers.is_none() && !node.is_leaf() {
+        return Ok(());
+    }
+    let mut hooks: Vec<(usize, super::hooks::Hook)> = Vec::new();
+    if let Some(watchers) = watchers {
+        hooks.extend(watchers.hooks().tensor.iter().map(|(k, h)| (*k, h.run.clone())));
+    }
     if let Some(leaf) = leaf_of(node)
         && leaf.meta().is_some()
     {
@@ -370,8 +382,9 @@ fn run_tensor_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()
             grads[k] = Some(new);
         }
     }
+    let Some(watchers) = watchers else { return Ok(()) };
     let retained: Vec<(usize, Tensor)> = {
-        let list = node.retained.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = watchers.retained.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter().filter_map(|(k, t)| t.upgrade().map(|t| (*k, Tensor(t)))).collect()
     };
     for (k, t) in retained {

@@ -201,7 +201,7 @@ impl Call {
         let Call { name, recording, edges, inputs } = self;
         for d in &cx.dirty {
             super::check_inplace(name, d)?;
-            d.version_counter().bump();
+            d.bump_version();
             ensure!(
                 outs.iter().any(|o| o.is(d)),
                 Runtime,
@@ -216,7 +216,7 @@ impl Call {
                 name,
                 "a view can be changed in place only as the first input and the only result; change a clone() instead"
             );
-            if let (true, Some(view)) = (recording, &d.0.view) {
+            if let (true, Some(view)) = (recording, d.0.view()) {
                 super::view::check_view_inplace(name, d, view, true)?;
             }
         }

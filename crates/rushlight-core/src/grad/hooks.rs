@@ -7,7 +7,7 @@ use crate::tensor::Inner;
 use crate::{Result, Tensor, ensure};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 
 /// Sees the gradient of a tensor and may replace it.
 pub type Hook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
@@ -164,12 +164,12 @@ impl Tensor {
 
 impl Node {
     pub(crate) fn hooks(&self) -> MutexGuard<'_, NodeHooks> {
-        self.hooks.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
+        self.watchers().hooks()
     }
 
     /// The hooks, if there ever were any.
     pub(crate) fn known_hooks(&self) -> Option<MutexGuard<'_, NodeHooks>> {
-        self.hooks.get().map(|h| h.lock().unwrap_or_else(PoisonError::into_inner))
+        self.any_watchers().map(|w| w.hooks())
     }
 
     /// Runs `hook` on the gradients that reach this step; what it returns replaces them.
@@ -228,12 +228,8 @@ pub fn visit_kept(t: &Tensor, see: &mut dyn FnMut(&Kept)) {
 }
 
 fn visit_node(node: &Arc<Node>, see: &mut dyn FnMut(&Kept)) {
-    if let Some(hooks) = node.hooks.get() {
-        let hooks = match hooks.try_lock() {
-            Ok(h) => h,
-            Err(TryLockError::Poisoned(p)) => p.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
+    if let Some(watchers) = node.any_watchers() {
+        let Some(hooks) = watchers.try_hooks() else { return };
         hooks.tensor.iter().filter_map(|h| h.1.kept.as_ref()).for_each(&mut *see);
         hooks.before.iter().filter_map(|h| h.kept.as_ref()).for_each(&mut *see);
         hooks.after.iter().filter_map(|h| h.kept.as_ref()).for_each(&mut *see);

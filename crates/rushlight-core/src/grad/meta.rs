@@ -68,6 +68,13 @@ pub(crate) struct ViewOf {
     pub origin: Origin,
 }
 
+impl Meta {
+    /// That of a fresh result.
+    pub(crate) fn of_result(edge: Edge, version: u64) -> Meta {
+        Meta(Mutex::new(State { grad_fn: Some(edge), made_at: version, ..State::default() }))
+    }
+}
+
 impl Tensor {
     pub(crate) fn meta(&self) -> Option<&Meta> {
         self.0.meta.get().map(|b| &**b)
@@ -86,7 +93,7 @@ impl Tensor {
 
     /// The same storage as a root without history, in another layout and dtype.
     pub(crate) fn alias_as(&self, layout: crate::Layout, dtype: crate::DType) -> Tensor {
-        self.again(layout, dtype, self.0.version.clone())
+        self.again(layout, dtype, self.0.own_version().cloned())
     }
 
     /// The same data as a new root; an inference tensor stays one, another does not become one.
@@ -96,17 +103,20 @@ impl Tensor {
         dtype: crate::DType,
         version: Option<crate::mem::Version>,
     ) -> Tensor {
-        let mut t = Tensor::assemble(self.0.storage.clone(), layout, dtype, version, None);
-        if let Some(inner) = Arc::get_mut(&mut t.0) {
-            inner.inference = self.0.inference;
-        }
-        t
+        Tensor::root(self.storage().clone(), layout, dtype, version, self.0.inference)
     }
 
     /// Whether gradients flow to this tensor: set on a leaf, inherited by results.
+    #[inline]
     pub fn requires_grad(&self) -> bool {
+        match self.0.view() {
+            None => self.0.meta.get().is_some() && self.is_tracked(),
+            Some(view) => self.is_tracked() || (view.origin.follows_base() && view.base.requires_grad()),
+        }
+    }
+
+    fn is_tracked(&self) -> bool {
         self.peek(|s| s.requires_grad || s.grad_fn.is_some()).unwrap_or(false)
-            || self.0.view.as_ref().is_some_and(|v| v.origin.follows_base() && v.base.requires_grad())
     }
 
     /// Whether it is no result of a recorded op.
@@ -186,7 +196,7 @@ impl Tensor {
     /// # Errors
     /// `Runtime` when it is one of several views of a tensor that was written to since.
     pub fn grad_fn(&self) -> Result<Option<Edge>> {
-        match &self.0.view {
+        match self.0.view() {
             Some(view) => super::view::current_edge(self, view),
             None => Ok(self.peek(|s| s.grad_fn.clone()).flatten()),
         }
@@ -206,7 +216,7 @@ impl Tensor {
     /// `Runtime` for a view: its base still has the history.
     pub fn detach_(&self) -> Result<Tensor> {
         ensure!(
-            self.0.view.is_none(),
+            self.0.view().is_none(),
             Runtime,
             "detach_",
             "a view cannot be detached in place; use detach()"
@@ -240,6 +250,7 @@ impl Tensor {
             let mut state = self.state();
             if !std::mem::replace(&mut state.retains_grad, true) {
                 edge.node
+                    .watchers()
                     .retained
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -252,7 +263,7 @@ impl Tensor {
 
 /// Where gradients of `t` go: the op that made it, or its own accumulator; none if unwanted.
 pub(crate) fn gradient_edge(t: &Tensor) -> Result<Option<Edge>> {
-    if t.meta().is_none() && t.0.view.is_none() {
+    if t.meta().is_none() && t.0.view().is_none() {
         return Ok(None);
     }
     if let Some(edge) = t.grad_fn()? {
@@ -285,7 +296,7 @@ pub(crate) fn check_inplace(op: &'static str, t: &Tensor) -> Result<()> {
     if !super::mode::recording() {
         return Ok(());
     }
-    if let Some(view) = &t.0.view {
+    if let Some(view) = t.0.view() {
         return super::view::check_view_inplace(op, t, view, false);
     }
     if t.meta().is_some() && t.is_leaf() && t.requires_grad() {

@@ -1,6 +1,7 @@
 //! Autograd, with torch's rules: what is recorded, what is kept, and how gradients flow back.
 //!
-//! [`mode`](is_grad_enabled) says whether ops are recorded; `record` makes a node of a call;
+//! [`mode`](is_grad_enabled) says whether ops are recorded; `record` makes a node of a call,
+//! `pointwise` of one whose gradient is derived;
 //! `view` keeps histories of views and their bases right under in-place writes; `engine` runs
 //! backward. Formulas live in the rows of the op table and are written with ops.
 
@@ -12,6 +13,7 @@ mod hooks;
 mod meta;
 mod mode;
 mod node;
+mod pointwise;
 mod record;
 mod saved;
 pub(crate) mod view;
@@ -30,10 +32,10 @@ pub use record::GradCx;
 pub use saved::{SavedHooks, pop_saved_hooks, push_saved_hooks};
 
 pub(crate) use meta::{Meta, Origin, ViewOf, check_inplace, check_out, gradient_edge};
-pub(crate) use mode::below;
+pub(crate) use mode::{below, recording};
+pub(crate) use pointwise::{begin_inplace, finish_inplace, record_program};
 pub(crate) use record::{
-    begin_inplace, check_mutation, finish_inplace, record_mutation, record_op, record_program,
-    stale_argument, sum_to, wants_record,
+    check_mutation, record_mutation, record_op, stale_argument, stale_source, sum_to, wants_record,
 };
 pub(crate) use view::{make_view, rebase};
 

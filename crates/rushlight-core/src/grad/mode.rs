@@ -2,27 +2,35 @@
 
 use std::cell::Cell;
 
-thread_local! {
-    static GRAD: Cell<bool> = const { Cell::new(true) };
-    static INFERENCE: Cell<bool> = const { Cell::new(false) };
+/// The modes of a thread, in one place, so that an op finds them by one look-up.
+struct Modes {
+    grad: Cell<bool>,
+    inference: Cell<bool>,
     /// Inside the body of a recorded op: its own ops are not recorded again.
-    static BELOW: Cell<bool> = const { Cell::new(false) };
+    below: Cell<bool>,
+}
+
+thread_local! {
+    static MODES: Modes =
+        const { Modes { grad: Cell::new(true), inference: Cell::new(false), below: Cell::new(false) } };
 }
 
 /// Whether ops on this thread are recorded for backward.
+#[inline]
 pub fn is_grad_enabled() -> bool {
-    GRAD.with(Cell::get)
+    MODES.with(|m| m.grad.get())
 }
 
 /// Whether tensors made on this thread are inference tensors.
+#[inline]
 pub fn is_inference_mode_enabled() -> bool {
-    INFERENCE.with(Cell::get)
+    MODES.with(|m| m.inference.get())
 }
 
 /// Recording is wanted here and now.
 #[inline]
 pub(crate) fn recording() -> bool {
-    GRAD.with(Cell::get) && !BELOW.with(Cell::get)
+    MODES.with(|m| m.grad.get() && !m.below.get())
 }
 
 /// Restores the modes of its thread when dropped.
@@ -36,17 +44,19 @@ pub struct ModeGuard {
 
 impl Drop for ModeGuard {
     fn drop(&mut self) {
-        GRAD.with(|g| g.set(self.grad));
-        INFERENCE.with(|i| i.set(self.inference));
+        MODES.with(|m| {
+            m.grad.set(self.grad);
+            m.inference.set(self.inference);
+        });
     }
 }
 
 fn enter(grad: bool, inference: bool) -> ModeGuard {
-    ModeGuard {
-        grad: GRAD.with(|g| g.replace(grad)),
-        inference: INFERENCE.with(|i| i.replace(inference)),
+    MODES.with(|m| ModeGuard {
+        grad: m.grad.replace(grad),
+        inference: m.inference.replace(inference),
         _here: std::marker::PhantomData,
-    }
+    })
 }
 
 /// Ops are (or are not) recorded until the guard is dropped.
@@ -77,27 +87,30 @@ pub fn set_inference_mode(on: bool) -> ModeGuard {
     enter(!on, on)
 }
 
+/// Sets whether ops are below a recorded one, until it is dropped.
+struct Level(bool);
+
+impl Level {
+    fn set(below: bool) -> Level {
+        Level(MODES.with(|m| m.below.replace(below)))
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        MODES.with(|m| m.below.set(self.0));
+    }
+}
+
 /// Runs the body of an op that is recorded as a whole.
 pub(crate) fn below<R>(f: impl FnOnce() -> R) -> R {
-    struct Reset(bool);
-    impl Drop for Reset {
-        fn drop(&mut self) {
-            BELOW.with(|b| b.set(self.0));
-        }
-    }
-    let _reset = Reset(BELOW.with(|b| b.replace(true)));
+    let _level = Level::set(true);
     f()
 }
 
 /// Runs a backward formula: recorded only when a graph of the gradient is wanted.
 pub(crate) fn backward_mode<R>(create_graph: bool, f: impl FnOnce() -> R) -> R {
-    struct Reset(bool);
-    impl Drop for Reset {
-        fn drop(&mut self) {
-            BELOW.with(|b| b.set(self.0));
-        }
-    }
-    let _reset = Reset(BELOW.with(|b| b.replace(false)));
+    let _level = Level::set(false);
     let _guard = set_grad_enabled(create_graph);
     f()
 }

@@ -6,10 +6,9 @@ use crate::layout::Shape;
 use crate::trace::Line;
 use crate::{DType, Device, Result, Tensor};
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// One input slot of a node: where a gradient goes.
 #[derive(Clone)]
@@ -85,13 +84,47 @@ pub struct Node {
     pub(crate) location: &'static Location<'static>,
     /// The line that called it, noted in anomaly mode.
     pub(crate) line: Option<Box<Line>>,
-    /// Few nodes have any, and all nodes are made often.
-    pub(crate) hooks: OnceLock<Box<Mutex<super::hooks::NodeHooks>>>,
+    /// Absent until somebody wants to see gradients on their way.
+    watchers: OnceLock<Box<Watchers>>,
+}
+
+/// Who sees the gradients that reach a node.
+#[derive(Default)]
+pub(crate) struct Watchers {
+    hooks: Mutex<super::hooks::NodeHooks>,
     /// Results whose gradient is also stored in the tensor (`retain_grad`).
     pub(crate) retained: Mutex<Vec<(usize, std::sync::Weak<crate::tensor::Inner>)>>,
 }
 
-static SEQUENCE: AtomicU64 = AtomicU64::new(1);
+impl Watchers {
+    pub(crate) fn hooks(&self) -> MutexGuard<'_, super::hooks::NodeHooks> {
+        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// The hooks, unless somebody is changing them right now.
+    pub(crate) fn try_hooks(&self) -> Option<MutexGuard<'_, super::hooks::NodeHooks>> {
+        match self.hooks.try_lock() {
+            Ok(hooks) => Some(hooks),
+            Err(TryLockError::Poisoned(e)) => Some(e.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+thread_local! {
+    /// The number of the node this thread made last.
+    static LAST: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A number above those of the nodes `edges` lead to and of all nodes this thread made before.
+/// Threads count for themselves, as one counter for all would slow them down.
+fn next_sequence(edges: &[Option<Edge>]) -> u64 {
+    let inputs = edges.iter().flatten().map(|e| e.node.seq).max().unwrap_or(0);
+    LAST.with(|last| {
+        let seq = last.get().max(inputs) + 1;
+        last.set(seq);
+        seq
+    })
+}
 
 impl Node {
     #[track_caller]
@@ -102,20 +135,24 @@ impl Node {
         body: Body,
     ) -> Arc<Node> {
         // Leaves are visited last.
-        let seq = if matches!(body, Body::Accumulate(_)) { 0 } else { SEQUENCE.fetch_add(1, Relaxed) };
+        let seq = if matches!(body, Body::Accumulate(_)) { 0 } else { next_sequence(&edges) };
         let site = crate::trace::site(name);
         let line = super::anomaly::is_on().then(|| Box::new(site.line()));
-        Arc::new(Node {
-            seq,
-            name,
-            edges,
-            outs,
-            body: Mutex::new(body),
-            location: site.location,
-            line,
-            hooks: OnceLock::new(),
-            retained: Mutex::default(),
-        })
+        let (body, location) = (Mutex::new(body), site.location);
+        Arc::new(Node { seq, name, edges, outs, body, location, line, watchers: OnceLock::new() })
+    }
+
+    /// Whether it is the end at a leaf.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.seq == 0
+    }
+    /// Who sees its gradients, to add somebody.
+    pub(crate) fn watchers(&self) -> &Watchers {
+        self.watchers.get_or_init(Box::default)
+    }
+    /// Who sees its gradients, if anybody ever asked to.
+    pub(crate) fn any_watchers(&self) -> Option<&Watchers> {
+        self.watchers.get().map(|w| &**w)
     }
 
     /// The op whose backward this is (torch shows it as `MulBackward0` and the like).
@@ -130,7 +167,8 @@ impl Node {
             false => crate::display::node_name(self.name),
         }
     }
-    /// Its place in the order in which nodes were made.
+    /// Its place in an order in which a node comes after its inputs, and after all that the same thread
+    /// made before it; 0 for leaves.
     pub fn sequence(&self) -> u64 {
         self.seq
     }
@@ -219,20 +257,30 @@ thread_local! {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        let mut remains: Vec<Remains> = self.edges.drain(..).flatten().map(Remains::Edge).collect();
+        let (mut saved, mut leaf, mut kept) = (Vec::new(), None, None);
         match std::mem::replace(
             self.body.get_mut().unwrap_or_else(PoisonError::into_inner),
             Body::Freed(None),
         ) {
             Body::Op(op) => {
                 // What a user's function keeps may lead on to the next node.
-                remains.extend(op.kept().cloned().map(Remains::Kept));
-                remains.extend(taken(op).into_iter().map(Remains::Saved));
+                kept = op.kept().cloned();
+                saved = taken(op);
             }
-            Body::Accumulate(leaf) => remains.push(Remains::Leaf(leaf)),
-            Body::Freed(kept) => remains.extend(kept.map(Remains::Kept)),
+            Body::Accumulate(tensor) => leaf = Some(tensor),
+            Body::Freed(rest) => kept = rest,
         }
-        drain(remains);
+        let edges = &mut self.edges;
+        drain(|pending| {
+            pending.extend(leaf.map(Remains::Leaf));
+            pending.extend(kept.map(Remains::Kept));
+            pending.extend(saved.into_iter().map(Remains::Saved));
+            for edge in edges {
+                if let Some(edge) = edge.take() {
+                    pending.push(Remains::Edge(edge));
+                }
+            }
+        });
     }
 }
 
@@ -243,26 +291,27 @@ pub(crate) fn taken(mut op: Arc<dyn Backward>) -> Vec<Saved> {
 
 /// Drops `saved` without recursion: a chain of a million nodes must not overflow the stack.
 pub(crate) fn drop_saved(saved: Vec<Saved>) {
-    drain(saved.into_iter().map(Remains::Saved).collect());
+    drain(|pending| pending.extend(saved.into_iter().map(Remains::Saved)));
 }
 
-fn drain(remains: Vec<Remains>) {
+/// Drops what `add` adds to this thread's list, unless that is being done further up the stack.
+fn drain(add: impl FnOnce(&mut Vec<Remains>)) {
     // Without thread-local storage (a thread that is ending) plain dropping has to do.
     let _ = PENDING.try_with(|pending| {
-        let first = {
+        {
             let mut p = pending.borrow_mut();
-            p.1.extend(remains);
-            !std::mem::replace(&mut p.0, true)
-        };
-        if first {
-            loop {
-                let next = pending.borrow_mut().1.pop();
-                match next {
-                    Some(r) => drop(r),
-                    None => break,
-                }
+            add(&mut p.1);
+            if p.1.is_empty() || std::mem::replace(&mut p.0, true) {
+                return;
             }
-            pending.borrow_mut().0 = false;
         }
+        loop {
+            let next = pending.borrow_mut().1.pop();
+            match next {
+                Some(r) => drop(r),
+                None => break,
+            }
+        }
+        pending.borrow_mut().0 = false;
     });
 }

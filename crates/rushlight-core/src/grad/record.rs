@@ -1,12 +1,11 @@
 //! Turning a call into a node: what is kept, and where gradients will go.
 
-use super::meta::gradient_edge;
+use super::meta::{Meta, gradient_edge};
 use super::node::{Backward, Body, Edge, Node, OutInfo};
 use super::saved::Saved;
 use super::{Grads, rebase};
 use crate::op::{Args, GradDef, OpDef, Operand, OptOperand, Value, arg};
-use crate::program::{Feed, GradProgram, Program};
-use crate::{DType, Number, Result, Tensor, err};
+use crate::{Result, Tensor, err};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -21,6 +20,11 @@ pub(crate) fn stale_argument(args: &[Value]) -> Option<crate::Error> {
         return None;
     }
     args.iter().flat_map(Value::tensors).find_map(|t| gradient_edge(t).err())
+}
+
+/// As [`stale_argument`], for one tensor.
+pub(crate) fn stale_source(t: &Tensor) -> Option<crate::Error> {
+    if super::mode::recording() && t.requires_grad() { gradient_edge(t).err() } else { None }
 }
 
 /// An argument as a node keeps it.
@@ -83,7 +87,7 @@ impl GradCx<'_> {
     /// `Runtime` when it was changed in place since, or is not kept.
     pub fn input(&self, k: usize) -> Result<Tensor> {
         match self.op.args.get(k) {
-            Some(Kept::Tensor(s)) => s.unpack(self.node),
+            Some(Kept::Tensor(s)) => s.peek(self.node),
             _ => Err(self.missing("input", k)),
         }
     }
@@ -97,7 +101,7 @@ impl GradCx<'_> {
         };
         list.iter()
             .map(|t| match t {
-                Some((_, Some(s))) => s.unpack(self.node).map(Some),
+                Some((_, Some(s))) => s.peek(self.node).map(Some),
                 _ => Ok(None),
             })
             .collect()
@@ -108,7 +112,7 @@ impl GradCx<'_> {
     /// As [`GradCx::input`].
     pub fn output(&self, k: usize) -> Result<Tensor> {
         match self.op.outputs.get(k) {
-            Some(Some(s)) => s.unpack(self.node),
+            Some(Some(s)) => s.peek(self.node),
             _ => Err(self.missing("output", k)),
         }
     }
@@ -277,9 +281,14 @@ pub(crate) fn record_op(def: &'static OpDef, grad: &GradDef, args: Args, outs: &
 /// Makes differentiable results children of `node`.
 pub(crate) fn attach_node(node: &Arc<Node>, outs: &[Tensor]) {
     for (k, o) in outs.iter().enumerate().filter(|(_, o)| o.dtype().is_differentiable()) {
-        let version = o.version();
+        let (edge, version) = (Edge { node: node.clone(), output: k }, o.version());
+        if o.meta().is_none() {
+            // Nobody else has the result yet, so that this is what becomes its state.
+            let _ = o.0.meta.set(Arc::new(Meta::of_result(edge, version)));
+            continue;
+        }
         let mut state = o.state();
-        state.grad_fn = Some(Edge { node: node.clone(), output: k });
+        state.grad_fn = Some(edge);
         state.made_at = version;
     }
 }
@@ -295,7 +304,7 @@ pub(crate) fn check_mutation(
     if !wants_record(args) || !target.dtype().is_differentiable() {
         return Ok(None);
     }
-    if let Some(view) = &target.0.view {
+    if let Some(view) = target.0.view() {
         super::view::check_view_inplace(def.name, target, view, true)?;
     }
     let kept = args.iter().enumerate().filter(|(k, _)| grad.inputs.contains(k));
@@ -322,77 +331,6 @@ pub(crate) fn record_mutation(
     rebase(target, node)
 }
 
-/// Backward of a program: its derived gradient, run as one more program.
-///
-/// Gradients of complex numbers are conjugate (torch's convention: `dL/d re + i dL/d im`). For a
-/// holomorphic formula that is `g * conj(f'(x))`, which the derived program gives between two
-/// conjugations.
-struct ProgramBackward {
-    grad: Arc<GradProgram>,
-    params: SmallVec<[Number; 4]>,
-    common: DType,
-    /// What each feed reads, besides the gradients.
-    feeds: SmallVec<[Option<Saved>; 3]>,
-    /// Shape and dtype of each input.
-    inputs: SmallVec<[OutInfo; 2]>,
-}
-
-impl Backward for ProgramBackward {
-    fn backward(&self, node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
-        let mut result: Grads = smallvec![None; self.inputs.len()];
-        if grads.iter().all(Option::is_none) {
-            return Ok(result);
-        }
-        let complex = self.common.is_complex();
-        let mut ins: SmallVec<[Tensor; 4]> = SmallVec::new();
-        for (feed, saved) in self.grad.feeds.iter().zip(&self.feeds) {
-            ins.push(match (feed, saved) {
-                (Feed::Grad(k), _) => match &grads[*k] {
-                    Some(g) if complex => g.conj_physical()?,
-                    Some(g) => g.clone(),
-                    None => node.outs[*k].zeros()?,
-                },
-                (_, Some(s)) => s.unpack(node)?,
-                (_, None) => return Err(err!(Runtime, node.name, "a kept tensor is missing")),
-            });
-        }
-        let wanted = &self.grad.wanted;
-        // A gradient that no feed reaches is constant, but must have the result's shape.
-        if ins.iter().all(|t| t.shape() != node.outs[0].shape.as_slice()) {
-            for i in wanted {
-                result[*i] = Some(self.inputs[*i].zeros()?);
-            }
-            return Ok(result);
-        }
-        let dtypes: SmallVec<[DType; 2]> = wanted.iter().map(|i| self.inputs[*i].dtype).collect();
-        let outs =
-            crate::op::run_program(node.name, &self.grad.program, &ins, &self.params, self.common, &dtypes)?;
-        for (i, g) in wanted.iter().zip(outs) {
-            let g = if complex { g.conj_physical()? } else { g };
-            result[*i] = Some(sum_to(&g, &self.inputs[*i].shape)?);
-        }
-        Ok(result)
-    }
-    fn take_saved(&mut self) -> Vec<Saved> {
-        self.feeds.drain(..).flatten().collect()
-    }
-    fn saved_named(&self, node: &Arc<Node>, name: &str) -> Option<Result<Tensor>> {
-        let operands = crate::op::find(node.name)?.point_operands()?;
-        // Where an operand was a plain number, positions do not tell which one a feed is.
-        let at = operands.iter().position(|o| *o == name).filter(|_| operands.len() == self.inputs.len());
-        let sought = |f: &Feed| match f {
-            Feed::Input(i) => Some(*i) == at,
-            Feed::Output(k) => *k == 0 && name == "result",
-            Feed::Grad(_) => false,
-        };
-        let feed = self.grad.feeds.iter().position(sought)?;
-        self.feeds.get(feed)?.as_ref().map(|s| s.unpack(node))
-    }
-    fn keeps_anything(&self) -> bool {
-        self.feeds.iter().any(Option::is_some)
-    }
-}
-
 /// Sums a gradient over the dimensions that broadcasting added or stretched.
 pub(crate) fn sum_to(g: &Tensor, shape: &[usize]) -> Result<Tensor> {
     if g.shape() == shape {
@@ -405,123 +343,4 @@ pub(crate) fn sum_to(g: &Tensor, shape: &[usize]) -> Result<Tensor> {
     );
     let summed = g.sum(crate::op::Dims::List(dims), true)?;
     if lead == 0 { Ok(summed) } else { summed.reshape(shape) }
-}
-
-/// Everything decided about an in-place program before it writes.
-pub(crate) struct History {
-    edges: SmallVec<[Option<Edge>; 2]>,
-    grad: Arc<GradProgram>,
-    feeds: SmallVec<[Option<Saved>; 3]>,
-    inputs: SmallVec<[OutInfo; 2]>,
-}
-
-fn program_edges(program: &Program, ins: &[&Tensor]) -> Result<(SmallVec<[Option<Edge>; 2]>, u64)> {
-    let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
-    let mut wanted = 0u64;
-    for (i, t) in ins.iter().enumerate() {
-        let edge = match t.dtype().is_differentiable() && program.inputs()[i] == crate::program::Sort::Num {
-            true => gradient_edge(t)?,
-            false => None,
-        };
-        wanted |= u64::from(edge.is_some()) << i;
-        edges.push(edge);
-    }
-    Ok((edges, wanted))
-}
-
-/// Records a program that ran out of place.
-pub(crate) fn record_program(
-    op: &'static str,
-    program: &Arc<Program>,
-    ins: &[&Tensor],
-    params: &[Number],
-    common: DType,
-    outs: &[Tensor],
-) -> Result<()> {
-    if !super::mode::recording() || !ins.iter().any(|t| t.requires_grad()) {
-        return Ok(());
-    }
-    let (edges, wanted) = program_edges(program, ins)?;
-    if wanted == 0 {
-        return Ok(());
-    }
-    let grad = program.grad(wanted)?;
-    let feeds: Result<SmallVec<_>> = grad
-        .feeds
-        .iter()
-        .map(|f| match f {
-            Feed::Grad(_) => Ok(None),
-            Feed::Input(i) => Saved::input(op, ins[*i]).map(Some),
-            Feed::Output(k) => Saved::output(&outs[*k], *k).map(Some),
-        })
-        .collect();
-    let body = ProgramBackward {
-        grad,
-        params: params.into(),
-        common,
-        feeds: feeds?,
-        inputs: ins.iter().map(|t| OutInfo::of(t)).collect(),
-    };
-    let node = Node::new(op, edges, outs.iter().map(OutInfo::of).collect(), Body::Op(Arc::new(body)));
-    attach_node(&node, outs);
-    Ok(())
-}
-
-/// Prepares the record of an in-place program: what it will overwrite and backward reads is copied now.
-pub(crate) fn begin_inplace(
-    op: &'static str,
-    program: &Arc<Program>,
-    target: &Tensor,
-    ins: &[&Tensor],
-) -> Result<Option<History>> {
-    if !super::mode::recording()
-        || !ins.iter().any(|t| t.requires_grad())
-        || !target.dtype().is_differentiable()
-    {
-        return Ok(None);
-    }
-    if let Some(view) = &target.0.view {
-        super::view::check_view_inplace(op, target, view, true)?;
-    }
-    let (edges, wanted) = program_edges(program, ins)?;
-    let grad = program.grad(wanted)?;
-    let feeds: Result<SmallVec<_>> = grad
-        .feeds
-        .iter()
-        .map(|f| match f {
-            // The program writes where its first input is, so the old values must be kept apart.
-            Feed::Input(0) => {
-                let old = crate::exec::copy_as(
-                    op,
-                    &target.detach()?,
-                    target.like_layout()?,
-                    target.dtype(),
-                    "backward reads the values that are overwritten",
-                )?;
-                Saved::rooted(&old, edges[0].clone()).map(Some)
-            }
-            Feed::Input(i) => Saved::input(op, ins[*i]).map(Some),
-            _ => Ok(None),
-        })
-        .collect();
-    Ok(Some(History { edges, grad, feeds: feeds?, inputs: ins.iter().map(|t| OutInfo::of(t)).collect() }))
-}
-
-/// Completes the record after the write.
-pub(crate) fn finish_inplace(
-    op: &'static str,
-    history: Option<History>,
-    params: &[Number],
-    common: DType,
-    target: &Tensor,
-) -> Result<()> {
-    let Some(History { edges, grad, mut feeds, inputs }) = history else { return Ok(()) };
-    for (feed, slot) in grad.feeds.iter().zip(feeds.iter_mut()) {
-        if let Feed::Output(k) = feed {
-            *slot = Some(Saved::output(target, *k)?);
-        }
-    }
-    let body = ProgramBackward { grad, params: params.into(), common, feeds, inputs };
-    let node = Node::new(op, edges, smallvec![OutInfo::of(target)], Body::Op(Arc::new(body)));
-    rebase(target, node)
 }

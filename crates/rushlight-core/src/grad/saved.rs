@@ -71,8 +71,13 @@ impl Saved {
     /// # Errors
     /// `Runtime` for an inference tensor; those of saved-tensor hooks.
     pub(crate) fn input(op: &'static str, t: &Tensor) -> Result<Saved> {
+        Saved::input_at(op, t, super::gradient_edge(t)?)
+    }
+
+    /// As [`Saved::input`], with the edge of the tensor.
+    pub(crate) fn input_at(op: &'static str, t: &Tensor, edge: Option<Edge>) -> Result<Saved> {
         Saved::check(op, t)?;
-        Ok(Saved { held: Held::of(t)?, edge: From::Input(super::gradient_edge(t)?), version: t.version() })
+        Saved::rooted(t, edge)
     }
 
     /// Whether [`Saved::input`] takes the tensor.
@@ -106,6 +111,20 @@ impl Saved {
         match &self.held {
             Held::Alias(t) => OutInfo::of(t),
             Held::Packed { info, .. } => info.clone(),
+        }
+    }
+
+    /// The tensor again for a formula of this crate, which changes nothing about it.
+    ///
+    /// # Errors
+    /// As [`Saved::unpack`].
+    pub(crate) fn peek(&self, node: &Arc<Node>) -> Result<Tensor> {
+        match &self.held {
+            Held::Alias(alias) if !super::is_grad_enabled() => {
+                self.check_version(alias, node)?;
+                Ok(alias.clone())
+            }
+            _ => self.unpack(node),
         }
     }
 

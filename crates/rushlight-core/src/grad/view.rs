@@ -5,39 +5,50 @@ use super::meta::{Origin, ViewOf, gradient_edge};
 use super::node::{Backward, Body, Edge, Node, OutInfo};
 use super::saved::Saved;
 use crate::layout::Layout;
-use crate::op::{Args, OpDef, Value};
+use crate::op::{Args, OpDef, Run, Value, ViewRule};
+use crate::trace::SiteGuard;
 use crate::{DType, Result, Tensor, bail, ensure};
 use smallvec::{SmallVec, smallvec};
 use std::sync::{Arc, PoisonError};
 
-type Rule = fn(&Layout, &[Value]) -> Result<Layout>;
-
-/// A view made by a row of the table, recorded when its source is part of a graph.
+/// A view made by a row of the table, recorded when its source is part of a graph. `rest` are the
+/// arguments after the source.
 #[track_caller]
 pub(crate) fn make_view(
     def: &'static OpDef,
-    rule: Rule,
     source: &Tensor,
     layout: Layout,
-    args: &[Value],
+    rest: &[Value],
 ) -> Result<Tensor> {
     let view = attach(source, layout, source.dtype(), Origin::Plain);
-    if super::mode::recording() && source.requires_grad() {
-        let Some(edge) = gradient_edge(source)? else { return Ok(view) };
-        match &def.grad {
-            Some(formula) => super::record_op(def, formula, args.into(), std::slice::from_ref(&view))?,
-            None => {
-                let body = RuleBackward { rule, args: args[1..].into(), source: OutInfo::of(source) };
-                set_history(&view, def.name, smallvec![Some(edge)], Arc::new(body));
-            }
-        }
+    if source.requires_grad() && super::mode::recording() {
+        record_view(def, source, &view, rest)?;
     }
     Ok(view)
 }
 
+#[track_caller]
+fn record_view(def: &'static OpDef, source: &Tensor, view: &Tensor, rest: &[Value]) -> Result<()> {
+    let _site = SiteGuard::enter(def.name);
+    let Some(edge) = gradient_edge(source)? else { return Ok(()) };
+    match (&def.grad, &def.run) {
+        (None, Run::View(rule)) => {
+            let body = RuleBackward { rule: *rule, rest: rest.into(), source: OutInfo::of(source) };
+            set_history(view, def.name, smallvec![Some(edge)], Arc::new(body));
+            Ok(())
+        }
+        (None, _) => bail!(Runtime, def.name, "its row has no backward"),
+        (Some(formula), _) => {
+            let mut args: Args = smallvec![Value::Tensor(source.clone())];
+            args.extend(rest.iter().cloned());
+            super::record_op(def, formula, args, std::slice::from_ref(view))
+        }
+    }
+}
+
 /// A view of `source`'s root, without history yet.
 pub(crate) fn attach(source: &Tensor, layout: Layout, dtype: DType, origin: Origin) -> Tensor {
-    let (base, inherited) = match &source.0.view {
+    let (base, inherited) = match source.0.view() {
         Some(v) => (v.base.clone(), Some(v.origin)),
         None => (source.clone(), None),
     };
@@ -48,14 +59,9 @@ pub(crate) fn attach(source: &Tensor, layout: Layout, dtype: DType, origin: Orig
         _ if !super::is_grad_enabled() => Origin::NoGrad,
         _ => origin,
     };
-    let view = Tensor::assemble(
-        source.0.storage.clone(),
-        layout,
-        dtype,
-        source.0.version.clone(),
-        Some(ViewOf { base, origin }),
-    );
-    if view.0.view.as_ref().is_some_and(|v| v.base.meta().is_some()) {
+    let tracked = base.meta().is_some();
+    let view = Tensor::viewing(ViewOf { base, origin }, layout, dtype);
+    if tracked {
         view.state().made_at = view.version();
     }
     view
@@ -92,8 +98,8 @@ fn set_history(t: &Tensor, name: &'static str, edges: SmallVec<[Option<Edge>; 2]
 
 /// The general backward of a view: zeros of the source's shape, the gradient added where the view lies.
 struct RuleBackward {
-    rule: Rule,
-    args: Args,
+    rule: ViewRule,
+    rest: Args,
     source: OutInfo,
 }
 
@@ -101,10 +107,7 @@ impl Backward for RuleBackward {
     fn backward(&self, _: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<Grads> {
         let Some(g) = &grads[0] else { return Ok(smallvec![None]) };
         let source = Layout::contiguous(self.source.shape.clone())?;
-        // The rule reads its own arguments only, which follow the tensor's place.
-        let mut args: Args = smallvec![Value::Bool(false)];
-        args.extend(self.args.iter().cloned());
-        let view = (self.rule)(&source, &args)?;
+        let view = (self.rule)(&source, &self.rest)?;
         Ok(smallvec![Some(strided_scatter(g, &source, &view)?)])
     }
     fn take_saved(&mut self) -> Vec<Saved> {
@@ -137,7 +140,7 @@ fn strided(what: Move, x: &Tensor, source: &Layout, view: &Layout) -> Result<Ten
         let x = x.detach()?;
         let elements = source.storage_elements().max(view.storage_elements());
         let flat = Tensor::alloc(Layout::contiguous(&[elements][..])?, x.dtype(), x.device())?;
-        let storage = &flat.0.storage;
+        let storage = flat.storage();
         let whole = Tensor::assemble(storage.clone(), source.clone(), x.dtype(), None, None);
         let cells = Tensor::assemble(storage.clone(), view.clone(), x.dtype(), None, None);
         match what {
@@ -205,7 +208,7 @@ fn write_strided(flat: &Tensor, view: &Layout, x: &Tensor) -> Result<()> {
         add_strided(flat, view, x)?;
         return share(flat, view);
     }
-    let cells = Tensor::assemble(flat.0.storage.clone(), view.clone(), flat.dtype(), None, None);
+    let cells = Tensor::assemble(flat.storage().clone(), view.clone(), flat.dtype(), None, None);
     crate::exec::copy(&cells, x)
 }
 
@@ -230,7 +233,7 @@ fn add_strided(flat: &Tensor, view: &Layout, g: &Tensor) -> Result<()> {
         return add_strided(flat, &once, &g.sum(d as i64, true)?);
     }
     if view.is_dense() || view.has_internal_overlap_exact() == Some(false) {
-        let cells = Tensor::assemble(flat.0.storage.clone(), view.clone(), flat.dtype(), None, None);
+        let cells = Tensor::assemble(flat.storage().clone(), view.clone(), flat.dtype(), None, None);
         let sum = cells.add(g)?;
         return crate::exec::copy(&cells, &sum);
     }
@@ -238,7 +241,7 @@ fn add_strided(flat: &Tensor, view: &Layout, g: &Tensor) -> Result<()> {
     let d = (0..rank).filter(|d| view.shape()[*d] > 1).min_by_key(|d| view.shape()[*d]).unwrap_or(0);
     for i in 0..view.shape()[d] {
         let g = Tensor::assemble(
-            g.0.storage.clone(),
+            g.storage().clone(),
             g.layout().select(d as isize, i as isize)?,
             g.dtype(),
             None,
@@ -350,7 +353,7 @@ pub(crate) fn check_view_inplace(
 
 /// Gives `t`, just written in place by `node`, its new history; a view's base gets it too.
 pub(crate) fn rebase(t: &Tensor, node: Arc<Node>) -> Result<()> {
-    match &t.0.view {
+    match t.0.view() {
         None => {
             let version = t.version();
             let mut state = t.state();
@@ -384,7 +387,7 @@ fn retain_anew(t: &Tensor, old: Option<Edge>) -> Result<()> {
         return Ok(());
     }
     if let Some(old) = old {
-        let mut list = old.node.retained.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = old.node.watchers().retained.lock().unwrap_or_else(PoisonError::into_inner);
         list.retain(|(_, kept)| !std::ptr::eq(kept.as_ptr(), Arc::as_ptr(&t.0)));
     }
     t.state().retains_grad = false;

@@ -149,6 +149,13 @@ impl Layout {
         (&self.shape, &self.strides)
     }
 
+    /// The same shape and strides from element 0 on; a row-major layout stays within its promises.
+    #[inline]
+    pub(crate) fn plain_at_origin(&self) -> Layout {
+        debug_assert!(self.is_plain());
+        Layout { offset: 0, ..self.clone() }
+    }
+
     /// The same shape and strides from another first element.
     ///
     /// # Errors

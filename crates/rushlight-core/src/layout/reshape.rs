@@ -23,7 +23,8 @@ pub fn infer_shape(op: &'static str, sizes: &[isize], numel: usize) -> Result<Sh
             _ => known = known.saturating_mul(size as usize),
         }
     }
-    let mut shape: Shape = sizes.iter().map(|&s| s.max(0) as usize).collect();
+    let mut shape = Shape::with_capacity(sizes.len());
+    sizes.iter().for_each(|&size| shape.push(size.max(0) as usize));
     match free {
         Some(_) if known == 0 && numel == 0 => {
             bail!(Runtime, op, "the -1 in {sizes:?} could be any size, for there are 0 elements")
@@ -32,7 +33,10 @@ pub fn infer_shape(op: &'static str, sizes: &[isize], numel: usize) -> Result<Sh
         None if known == numel => {}
         _ => bail!(Runtime, op, "shape {sizes:?} does not hold {numel} elements"),
     }
-    checked_numel(op, &shape)?;
+    // Without a size 0 the product is `numel`.
+    if numel == 0 || isize::try_from(numel).is_err() {
+        checked_numel(op, &shape)?;
+    }
     Ok(shape)
 }
 
@@ -43,19 +47,36 @@ impl Layout {
     /// Runtime when the sizes do not fit (see [`infer_shape`]), and when no strides reproduce the
     /// order of elements: reshape then copies.
     pub fn view(&self, sizes: &[isize]) -> Result<Layout> {
-        let shape = infer_shape("view", sizes, self.numel())?;
-        match self.try_view(&shape) {
+        let numel = self.numel();
+        let shape = infer_shape("view", sizes, numel)?;
+        match self.strides_of_view(&shape, numel) {
             Some(strides) => Ok(Layout { shape, strides, offset: self.offset }),
             None => Err(self.view_error(&shape)),
         }
     }
 
+    /// [`Layout::view`] in the name of `op`, or `None` where no strides reproduce the order.
+    ///
+    /// # Errors
+    /// Runtime when the sizes do not fit (see [`infer_shape`]).
+    pub fn viewed(&self, op: &'static str, sizes: &[isize]) -> Result<Option<Layout>> {
+        let numel = self.numel();
+        let shape = infer_shape(op, sizes, numel)?;
+        let strides = self.strides_of_view(&shape, numel);
+        Ok(strides.map(|strides| Layout { shape, strides, offset: self.offset }))
+    }
+
     /// The strides of a view with this shape, or `None` when there is none.
     pub fn try_view(&self, new: &[usize]) -> Option<Strides> {
-        let numel = checked_numel("view", new).ok()?;
-        if numel != self.numel() {
+        let numel = self.numel();
+        if checked_numel("view", new).ok()? != numel {
             return None;
         }
+        self.strides_of_view(new, numel)
+    }
+
+    /// As [`Layout::try_view`], for a shape of `numel` elements, as many as there are.
+    fn strides_of_view(&self, new: &[usize], numel: usize) -> Option<Strides> {
         if numel == 0 && new == self.shape() {
             return Some(self.strides.clone());
         }
@@ -82,7 +103,7 @@ impl Layout {
     }
 
     /// Contiguous strides in every dim, those of size 1 included.
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         let mut want = 1isize;
         self.shape.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
             let fits = stride == want;

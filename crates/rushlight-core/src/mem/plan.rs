@@ -44,13 +44,50 @@ pub fn with_plan<R>(
         check_writable(op, out.storage)?;
     }
     let _mark = Mark::set(op)?;
-    let mut guards = Guards::new();
-    lock(outs, ins, &mut guards);
+    let _locks = Locks::of(outs, ins);
     let mut writes = SmallVec::<[SpanMut<'_>; 2]>::new();
     SpanMut::open(op, outs, &mut writes)?;
     let mut reads = SmallVec::<[Span<'_>; 4]>::new();
     Span::open(op, ins, &mut reads)?;
     f(&writes, &reads)
+}
+
+/// As [`with_plan`] for one output that nobody else can see yet, which therefore needs no lock.
+///
+/// # Errors
+/// As [`with_plan`].
+#[inline]
+pub fn with_fresh<R>(
+    op: &'static str,
+    (storage, layout, dtype): (&mut Storage, &Layout, DType),
+    ins: &[Place<'_>],
+    f: impl FnOnce(&[SpanMut<'_>], &[Span<'_>]) -> Result<R>,
+) -> Result<R> {
+    let (first, second) = match ins {
+        [] => (None, None),
+        [a] => (Some(a), None),
+        [a, b] => match ptr::from_ref(&*a.storage.0).cmp(&ptr::from_ref(&*b.storage.0)) {
+            Ordering::Less => (Some(a), Some(b)),
+            Ordering::Equal => (Some(a), None),
+            Ordering::Greater => (Some(b), Some(a)),
+        },
+        _ => return with_plan(op, &[Place { storage, layout, dtype }], ins, f),
+    };
+    let Some(claim) = storage.claim() else {
+        return with_plan(op, &[Place { storage, layout, dtype }], ins, f);
+    };
+    let out = Place { storage: claim.storage(), layout, dtype };
+    check_writable(op, out.storage)?;
+    let _mark = Mark::set(op)?;
+    let read = |place: &Place<'_>| place.storage.0.has_bytes();
+    let _first = first.filter(|p| read(p)).map(|p| p.storage.0.read());
+    let _second = second.filter(|p| read(p)).map(|p| p.storage.0.read());
+    let outs = [SpanMut::one(op, &out)?];
+    match ins {
+        [a, b] => f(&outs, &[Span::one(op, a)?, Span::one(op, b)?]),
+        [a] => f(&outs, &[Span::one(op, a)?]),
+        _ => f(&outs, &[]),
+    }
 }
 
 /// A lock that is held.
@@ -60,7 +97,12 @@ enum Guard<'a> {
     Write(RwLockWriteGuard<'a, ()>),
 }
 
-type Guards<'a> = SmallVec<[Guard<'a>; 4]>;
+/// The locks of all operands; the usual few without a list that must be walked to be dropped.
+#[expect(dead_code, reason = "held to be dropped")]
+enum Locks<'a> {
+    Few([Option<Guard<'a>>; FEW]),
+    Many(Vec<Guard<'a>>),
+}
 
 /// A lock that is wanted.
 #[derive(Clone, Copy)]
@@ -69,21 +111,34 @@ struct Want<'a> {
     write: bool,
 }
 
-/// Up to so many operands, putting each in its place beats sorting them.
-const FEW: usize = 8;
+impl<'a> Want<'a> {
+    #[inline]
+    fn take(self) -> Guard<'a> {
+        match self.write {
+            true => Guard::Write(self.buf.write()),
+            false => Guard::Read(self.buf.read()),
+        }
+    }
+}
 
-/// Takes the locks of all operands.
-fn lock<'a>(outs: &[Place<'a>], ins: &[Place<'a>], guards: &mut Guards<'a>) {
-    let mut take = |want: &Want<'a>| {
-        guards.push(match want.write {
-            true => Guard::Write(want.buf.write()),
-            false => Guard::Read(want.buf.read()),
-        });
-    };
-    if outs.len() + ins.len() <= FEW {
-        order_few(outs, ins).iter().map_while(Option::as_ref).for_each(&mut take);
-    } else {
-        order_many(outs, ins).iter().for_each(&mut take);
+/// So many operands most ops have at most: two inputs and a result.
+const FEW: usize = 3;
+/// Up to so many, putting each in its place beats sorting them.
+const SOME: usize = 8;
+
+impl<'a> Locks<'a> {
+    /// Takes them, by rising address.
+    #[inline]
+    fn of(outs: &[Place<'a>], ins: &[Place<'a>]) -> Locks<'a> {
+        let count = outs.len() + ins.len();
+        if count <= FEW {
+            Locks::Few(order_few::<FEW>(outs, ins).map(|want| want.map(Want::take)))
+        } else if count <= SOME {
+            let ordered = order_few::<SOME>(outs, ins);
+            Locks::Many(ordered.into_iter().map_while(|want| want).map(Want::take).collect())
+        } else {
+            Locks::Many(order_many(outs, ins).into_iter().map(Want::take).collect())
+        }
     }
 }
 
@@ -98,8 +153,8 @@ fn wants<'s, 'a>(
 
 /// Each storage once, by rising address. As outputs come first, the wish to write is the one kept.
 #[inline]
-fn order_few<'a>(outs: &[Place<'a>], ins: &[Place<'a>]) -> [Option<Want<'a>>; FEW] {
-    let mut ordered: [Option<Want<'a>>; FEW] = [None; FEW];
+fn order_few<'a, const N: usize>(outs: &[Place<'a>], ins: &[Place<'a>]) -> [Option<Want<'a>>; N] {
+    let mut ordered: [Option<Want<'a>>; N] = [None; N];
     let mut len = 0;
     'next: for want in wants(outs, ins) {
         let mut at = len;
@@ -145,7 +200,7 @@ mod tests {
             let outs: Vec<Place<'_>> = (0..seed % 4).map(at).collect();
             let ins: Vec<Place<'_>> = (4..4 + seed % 5).map(at).collect();
             let key = |want: &Want<'_>| (ptr::from_ref(want.buf), want.write);
-            let few: Vec<_> = order_few(&outs, &ins).iter().flatten().map(key).collect();
+            let few: Vec<_> = order_few::<SOME>(&outs, &ins).iter().flatten().map(key).collect();
             let many: Vec<_> = order_many(&outs, &ins).iter().map(key).collect();
             assert_eq!(few, many);
             assert!(few.is_sorted_by(|a, b| a.0 < b.0));

@@ -138,13 +138,17 @@ macro_rules! common {
                 spans: &mut SmallVec<[$span<'a>; N]>,
             ) -> Result<()> {
                 for place in places {
-                    let window = Window::new(place.storage, place.layout, place.dtype);
-                    if !window.fits() {
-                        return Err(window.error(op));
-                    }
-                    spans.push($span(window));
+                    spans.push($span::one(op, place)?);
                 }
                 Ok(())
+            }
+
+            /// The span of one place, if it stays inside its storage. The caller holds the lock it
+            /// needs for at least `'a`.
+            #[inline]
+            pub(super) fn one(op: &'static str, place: &Place<'a>) -> Result<$span<'a>> {
+                let window = Window::new(place.storage, place.layout, place.dtype);
+                if window.fits() { Ok($span(window)) } else { Err(window.error(op)) }
             }
 
             /// The type of its elements.

@@ -7,7 +7,8 @@ use crate::{Device, Result, bail, ensure};
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// A handle to bytes that tensors share. Cloning shares them; the last handle lets them go.
@@ -21,6 +22,8 @@ pub(super) struct Buf {
     /// Changes under the write lock only.
     len: AtomicUsize,
     lock: RwLock<()>,
+    /// Set instead of the lock while the only handle is borrowed exclusively, see [`Claim`].
+    claimed: AtomicBool,
     pub(super) version: AtomicU64,
     device: Device,
     readonly: bool,
@@ -93,6 +96,7 @@ impl Storage {
             ptr: AtomicPtr::new(if len == 0 { ptr::null_mut() } else { ptr }),
             len: AtomicUsize::new(len),
             lock: RwLock::new(()),
+            claimed: AtomicBool::new(false),
             version: AtomicU64::new(0),
             device,
             readonly,
@@ -156,6 +160,31 @@ impl Storage {
         Arc::strong_count(&self.0)
     }
 
+    /// Claims the bytes if this is the only handle there is: nobody else can wait for the lock then,
+    /// or hold it, and weak handles are never made. Handles cloned from now on wait for the claim's end.
+    #[inline]
+    pub(super) fn claim(&mut self) -> Option<Claim<'_>> {
+        // Acquire: what others did before they dropped their handles has happened.
+        if Arc::strong_count(&self.0) != 1 {
+            return None;
+        }
+        fence(Acquire);
+        self.0.claimed.store(true, Relaxed);
+        Some(Claim(self))
+    }
+
+    /// The writes its own counter counted, see [`Version`](super::Version).
+    #[inline]
+    pub(crate) fn version(&self) -> u64 {
+        self.0.version.load(Relaxed)
+    }
+
+    /// Counts a write in its own counter.
+    #[inline]
+    pub(crate) fn bump_version(&self) {
+        self.0.version.fetch_add(1, Relaxed);
+    }
+
     /// Memory of a device, for that device's backend.
     pub fn device_mem(&self) -> Option<&dyn DeviceMem> {
         self.0.device_mem.as_deref()
@@ -179,6 +208,23 @@ impl Storage {
     }
 }
 
+/// The bytes of a storage that had one handle, for writing: a write lock without an exchange.
+pub(super) struct Claim<'a>(&'a Storage);
+
+impl<'a> Claim<'a> {
+    #[inline]
+    pub(super) fn storage(&self) -> &'a Storage {
+        self.0
+    }
+}
+
+impl Drop for Claim<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.0.claimed.store(false, Release);
+    }
+}
+
 impl Buf {
     /// Whether there are bytes to lock, on whatever device.
     #[inline]
@@ -188,13 +234,29 @@ impl Buf {
 
     #[inline]
     pub(super) fn read(&self) -> RwLockReadGuard<'_, ()> {
+        self.wait_for_claim();
         // The lock guards no data of its own that a panic could leave half written.
         self.lock.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline]
     pub(super) fn write(&self) -> RwLockWriteGuard<'_, ()> {
+        self.wait_for_claim();
         self.lock.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn wait_for_claim(&self) {
+        if self.claimed.load(Acquire) {
+            self.wait();
+        }
+    }
+
+    #[cold]
+    fn wait(&self) {
+        while self.claimed.load(Acquire) {
+            std::thread::yield_now();
+        }
     }
 
     /// First byte and length, which stay so while one of the locks is held.

@@ -33,12 +33,17 @@ pub enum Returns {
     List,
 }
 
+/// The layout of a view, from that of its source and the arguments after it.
+pub type ViewRule = fn(&Layout, &[Value]) -> Result<Layout>;
+
 /// How an op does its work.
 pub enum Run {
     /// A program over broadcast operands.
     Pointwise(&'static PointRow),
-    /// A new layout over the same storage. Gets the first argument's layout.
-    View(fn(&Layout, &[Value]) -> Result<Layout>),
+    /// A new layout over the same storage. Gets the first argument's layout and the other arguments.
+    View(ViewRule),
+    /// As `View`, but for some strides there is no such layout: then it is made of a packed copy.
+    ViewOrCopy(fn(&Layout, &[Value]) -> Result<Option<Layout>>),
     /// Backend calls, or other ops for a row without `grad`.
     Function(fn(&[Value]) -> Result<Outputs>),
     /// As `Function`, but it writes to its first argument and gives it back.
@@ -132,12 +137,12 @@ pub trait Pack {
 impl Pack for Tensor {
     const RETURNS: Returns = Returns::One;
     fn pack(self) -> Outputs {
-        let mut o = Outputs::new();
-        o.push(self);
-        o
+        SmallVec::from_buf([self])
     }
-    fn unpack(mut outputs: Outputs) -> Self {
-        outputs.remove(0)
+    #[inline]
+    fn unpack(outputs: Outputs) -> Self {
+        let [tensor] = outputs.into_inner().unwrap_or_else(|mut several| [several.swap_remove(0)]);
+        tensor
     }
 }
 

@@ -1,8 +1,8 @@
 //! The single path of every call that goes through the table.
 
 use super::def::{OpDef, Outputs, Run};
-use super::value::{Args, Operand, OptOperand, Value};
-use super::{pointwise, pointwise_inplace};
+use super::value::{Args, AsOperand, OperandRef, OptOperand, Value};
+use super::{Pack, pointwise, pointwise_inplace};
 use crate::grad;
 use crate::trace::SiteGuard;
 use crate::{Number, Result, Tensor, bail, ensure, err};
@@ -54,18 +54,17 @@ fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
 #[track_caller]
 fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
     check_count(def, args)?;
-    let _site = SiteGuard::enter(def.name);
     match &def.run {
-        Run::Pointwise(_) => {
-            let (operands, params) = split_pointwise(def, args)?;
-            Ok(SmallVec::from_elem(pointwise(def, &operands, &params)?, 1))
+        Run::Pointwise(row) => {
+            let split = Split::new(def.name, row.operands.len(), args)?;
+            pointwise(def, split.operands(), &split.params).map(Pack::pack)
         }
-        Run::View(rule) => {
-            let base = super::arg::<Tensor>(def.name, args, 0)?;
-            let layout = rule(base.layout(), args)?;
-            Ok(SmallVec::from_elem(grad::make_view(def, *rule, base, layout, args)?, 1))
+        Run::View(_) | Run::ViewOrCopy(_) => {
+            let source = super::arg::<Tensor>(def.name, args, 0)?;
+            view(def, source, &args[1..]).map(Pack::pack)
         }
         Run::Function(run) => {
+            let _site = SiteGuard::enter(def.name);
             let Some(formula) = &def.grad else { return run(args) };
             if !grad::wants_record(args) {
                 return run(args);
@@ -75,6 +74,7 @@ fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
             Ok(outs)
         }
         Run::Mutates(run) => {
+            let _site = SiteGuard::enter(def.name);
             let target = super::arg::<Tensor>(def.name, args, 0)?.clone();
             grad::check_inplace(def.name, &target)?;
             if !def.crosses_devices() {
@@ -86,12 +86,47 @@ fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
                 None => None,
             };
             let outs = grad::below(|| run(args))?;
-            target.version_counter().bump();
+            target.bump_version();
             if let (Some(formula), Some(edges)) = (&def.grad, edges) {
                 grad::record_mutation(def, formula, args.into(), edges, &target)?;
             }
             Ok(outs)
         }
+    }
+}
+
+/// Calls a row that gives a view of `source`; `rest` are the arguments after it.
+///
+/// # Errors
+/// The rule's own.
+#[track_caller]
+pub(crate) fn view(def: &'static OpDef, source: &Tensor, rest: &[Value]) -> Result<Tensor> {
+    fresh_view(def, source, rest).map_err(|e| grad::stale_source(source).unwrap_or(e))
+}
+
+#[inline]
+#[track_caller]
+fn fresh_view(def: &'static OpDef, source: &Tensor, rest: &[Value]) -> Result<Tensor> {
+    match &def.run {
+        Run::View(rule) => grad::make_view(def, source, rule(source.layout(), rest)?, rest),
+        Run::ViewOrCopy(rule) => match rule(source.layout(), rest)? {
+            Some(layout) => grad::make_view(def, source, layout, rest),
+            None => view_of_copy(def, source, rest),
+        },
+        _ => bail!(Type, def.name, "its row gives no view"),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn view_of_copy(def: &'static OpDef, source: &Tensor, rest: &[Value]) -> Result<Tensor> {
+    let _site = SiteGuard::enter(def.name);
+    let packed = source.pack()?;
+    match &def.run {
+        Run::ViewOrCopy(rule) if let Some(layout) = rule(packed.layout(), rest)? => {
+            grad::make_view(def, &packed, layout, rest)
+        }
+        _ => bail!(Runtime, def.name, "a packed copy of shape {:?} has no such view", packed.shape()),
     }
 }
 
@@ -108,13 +143,13 @@ pub fn dispatch_inplace(def: &'static OpDef, args: impl AsRef<[Value]>) -> Resul
 fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor> {
     check_count(def, args)?;
     let _site = SiteGuard::enter(def.name);
-    let target = super::arg::<Tensor>(def.name, args, 0)?.clone();
-    if let Run::Pointwise(_) = def.run {
-        let (operands, params) = split_pointwise(def, args)?;
-        return pointwise_inplace(def, &target, &operands, &params);
+    let target = super::arg::<Tensor>(def.name, args, 0)?;
+    if let Run::Pointwise(row) = def.run {
+        let split = Split::new(def.name, row.operands.len(), args)?;
+        return pointwise_inplace(def, target, split.operands(), &split.params);
     }
-    grad::check_inplace(def.name, &target)?;
-    crate::exec::check_self_overlap(def.name, &target)?;
+    grad::check_inplace(def.name, target)?;
+    crate::exec::check_self_overlap(def.name, target)?;
     // Backward may read the old values, which the result overwrites: it gets a copy of them.
     let outs = if grad::wants_record(args) && def.inplace.is_some() {
         let mut own: Args = args.into();
@@ -145,25 +180,40 @@ pub(super) fn check_count(def: &OpDef, args: &[Value]) -> Result<()> {
     Ok(())
 }
 
-pub(super) type Split = (SmallVec<[Operand; 3]>, SmallVec<[Number; 2]>);
+/// The arguments of a pointwise row, operands and parameters apart.
+pub(super) struct Split<'a> {
+    operands: [OperandRef<'a>; 3],
+    count: usize,
+    pub(super) params: SmallVec<[Number; 2]>,
+}
 
-pub(super) fn split_pointwise(def: &'static OpDef, args: &[Value]) -> Result<Split> {
-    let mut split: Split = Default::default();
-    for (k, a) in args.iter().enumerate() {
-        match a {
-            Value::Tensor(t) => split.0.push(Operand::Tensor(t.clone())),
-            Value::Operand(o) | Value::OptOperand(OptOperand(Some(o))) => split.0.push(o.clone()),
-            Value::Number(n) if k >= def.point().operands.len() => split.1.push(*n),
-            _ => bail!(Type, def.name, "argument {k} must be a tensor or a number"),
+impl<'a> Split<'a> {
+    pub(super) fn new(op: &'static str, operands: usize, args: &'a [Value]) -> Result<Self> {
+        let mut split = Split {
+            operands: [OperandRef::Number(Number::Bool(false)); 3],
+            count: 0,
+            params: SmallVec::new(),
+        };
+        for (k, a) in args.iter().enumerate() {
+            let operand = match a {
+                Value::Tensor(t) => t.as_operand(),
+                Value::Operand(o) | Value::OptOperand(OptOperand(Some(o))) => o.as_operand(),
+                Value::Number(n) if k >= operands => {
+                    split.params.push(*n);
+                    continue;
+                }
+                _ => bail!(Type, op, "argument {k} must be a tensor or a number"),
+            };
+            if let Some(slot) = split.operands.get_mut(split.count) {
+                *slot = operand;
+            }
+            split.count += 1;
         }
+        ensure!(split.count == operands, Type, op, "takes {operands} operands, got {}", split.count);
+        Ok(split)
     }
-    ensure!(
-        split.0.len() == def.point().operands.len(),
-        Type,
-        def.name,
-        "takes {} operands, got {}",
-        def.point().operands.len(),
-        split.0.len()
-    );
-    Ok(split)
+
+    pub(super) fn operands(&self) -> &[OperandRef<'a>] {
+        self.operands.get(..self.count).unwrap_or(&[])
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::point::run_program;
 use super::promote::{Rule, result_type};
-use super::value::Operand;
+use super::value::{AsOperand, Operand, OperandRef};
 use crate::program::{Opcode, Program, Scalar, Sort, Src, trace, trace_bound};
 use crate::trace::SiteGuard;
 use crate::{Category, DType, Result, Tensor, bail, ensure};
@@ -41,7 +41,7 @@ impl<const N: usize> Formula<N> {
     pub fn call(&self, inputs: [&Tensor; N]) -> Result<Tensor> {
         let _site = SiteGuard::enter("pointwise");
         let ins: SmallVec<[Tensor; 3]> = inputs.iter().map(|t| (*t).clone()).collect();
-        let operands: Vec<Operand> = ins.iter().map(Operand::from).collect();
+        let operands: SmallVec<[OperandRef<'_>; 3]> = ins.iter().map(OperandRef::Tensor).collect();
         let (common, float) = Rule::Float.apply(result_type(&operands)?);
         let dtype = if self.0.outputs()[0].1 == Sort::Truth { DType::Bool } else { float };
         if ins.is_empty() {
@@ -129,7 +129,8 @@ impl Traced {
             .cloned()
             .chain(self.program.literals().iter().map(|n| Operand::Number(*n)))
             .collect();
-        let promoted = result_type(&all).map_err(|e| e.in_op(NAME))?;
+        let refs: SmallVec<[OperandRef<'_>; 3]> = all.iter().map(AsOperand::as_operand).collect();
+        let promoted = result_type(&refs).map_err(|e| e.in_op(NAME))?;
         let (mut common, _) = if self.fractional { Rule::Float } else { Rule::Promote }.apply(promoted);
         if common == DType::Bool && self.program.steps().iter().any(|s| s.op.output() == Sort::Num) {
             common = DType::I64; // arithmetic on truth values counts

@@ -90,7 +90,7 @@ macro_rules! default_of {
 /// ```text
 /// /// Doc text.
 /// fn name as public | names / name_with , inplace name_ [out] (input: Tensor, dim: Dims = Dims::All; dtype: OptDType = None) -> Tensor {
-///     run: expression over the parameter names,      // or  view: ..  or  mutates: ..
+///     run: expression over the parameter names,      // or  view: ..  or  view_or_copy: ..  or  mutates: ..
 ///     grad: [reads inputs 0; outputs 0] |cx| ..,     // left out: made of other ops, or not differentiable
 ///     samples: function,
 /// }
@@ -134,8 +134,8 @@ macro_rules! ops {
         }
 
         impl Tensor {
-            $( ops!(@method_fn [$($doc)*] $name $name $first $fty ($($arg $ty,)*) () { $($($karg $kty = $kdef,)*)? } $ret);
-               ops!(@with [$($doc)*] $name ($($with)?) $first $fty ($($arg $ty,)*) ($($($karg $kty,)*)?) $ret);
+            $( ops!(@method_fn $mode [$($doc)*] $name $name $first $fty ($($arg $ty,)*) () { $($($karg $kty = $kdef,)*)? } $ret);
+               ops!(@with $mode [$($doc)*] $name ($($with)?) $first $fty ($($arg $ty,)*) ($($($karg $kty,)*)?) $ret);
                ops!(@inplace $name ($($inplace)?) ($($arg $ty,)*) { $($($karg $kty = $kdef,)*)? }); )*
         }
     };
@@ -154,7 +154,10 @@ macro_rules! ops {
     (@method $other:ident) => { false };
 
     (@run view $op:expr, ($first:ident $fty:ident, $($arg:ident $ty:ident,)*) $run:expr) => {
-        Run::View(|$first, args| { let rest = args.get(1..).unwrap_or(&[]); bind_args!($op, rest; $($arg $ty),*); $run })
+        Run::View(|$first, rest| { bind_args!($op, rest; $($arg $ty),*); $run })
+    };
+    (@run view_or_copy $op:expr, ($first:ident $fty:ident, $($arg:ident $ty:ident,)*) $run:expr) => {
+        Run::ViewOrCopy(|$first, rest| { bind_args!($op, rest; $($arg $ty),*); $run })
     };
     (@run run $op:expr, ($($arg:ident $ty:ident,)*) $run:expr) => {
         Run::Function(|args| { bind_args!($op, args; $($arg $ty),*); Ok(Pack::pack($run?)) })
@@ -170,23 +173,31 @@ macro_rules! ops {
     (@cross) => { false };
     (@cross cross) => { true };
 
-    (@method_fn [$($doc:literal)*] $row:ident $name:ident input Tensor ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* } $ret:ty) => {
+    (@method_fn view $($rest:tt)*) => { ops!(@view_fn $($rest)*); };
+    (@method_fn view_or_copy $($rest:tt)*) => { ops!(@view_fn $($rest)*); };
+    (@view_fn [$($doc:literal)*] $row:ident $name:ident input Tensor ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* } $ret:ty) => {
+        $(#[doc = $doc])* #[track_caller] #[allow(clippy::too_many_arguments)]
+        pub fn $name(&self, $($arg: param_ty!($ty),)* $($karg: param_ty!($kty),)*) -> $crate::Result<$ret> {
+            $crate::op::view(&rows::$row, self, &[$(param_value!($ty, $arg),)* $(param_value!($kty, $karg),)* $(param_value!($dty, $ddef),)*])
+        }
+    };
+    (@method_fn $mode:ident [$($doc:literal)*] $row:ident $name:ident input Tensor ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* } $ret:ty) => {
         $(#[doc = $doc])* #[track_caller] #[allow(clippy::too_many_arguments)]
         pub fn $name(&self, $($arg: param_ty!($ty),)* $($karg: param_ty!($kty),)*) -> $crate::Result<$ret> {
             let args = [$crate::op::Value::Tensor(self.clone()), $(param_value!($ty, $arg),)* $(param_value!($kty, $karg),)* $(param_value!($dty, $ddef),)*];
             $crate::op::dispatch(&rows::$row, args).map($crate::op::Pack::unpack)
         }
     };
-    (@method_fn [$($doc:literal)*] $row:ident $name:ident $first:ident $fty:ident ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* } $ret:ty) => {
+    (@method_fn $mode:ident [$($doc:literal)*] $row:ident $name:ident $first:ident $fty:ident ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* } $ret:ty) => {
         $(#[doc = $doc])* #[track_caller] #[allow(clippy::too_many_arguments)]
         pub fn $name($first: param_ty!($fty), $($arg: param_ty!($ty),)* $($karg: param_ty!($kty),)*) -> $crate::Result<$ret> {
             let args = [param_value!($fty, $first), $(param_value!($ty, $arg),)* $(param_value!($kty, $karg),)* $(param_value!($dty, $ddef),)*];
             $crate::op::dispatch(&rows::$row, args).map($crate::op::Pack::unpack)
         }
     };
-    (@with [$($doc:literal)*] $row:ident () $($rest:tt)*) => {};
-    (@with [$($doc:literal)*] $row:ident ($with:ident) $first:ident $fty:ident ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) $ret:ty) => {
-        ops!(@method_fn [$($doc)*] $row $with $first $fty ($($arg $ty,)*) ($($karg $kty,)*) {} $ret);
+    (@with $mode:ident [$($doc:literal)*] $row:ident () $($rest:tt)*) => {};
+    (@with $mode:ident [$($doc:literal)*] $row:ident ($with:ident) $first:ident $fty:ident ($($arg:ident $ty:ident,)*) ($($karg:ident $kty:ident,)*) $ret:ty) => {
+        ops!(@method_fn $mode [$($doc)*] $row $with $first $fty ($($arg $ty,)*) ($($karg $kty,)*) {} $ret);
     };
     (@inplace $row:ident () $($rest:tt)*) => {};
     (@inplace $row:ident ($inplace:ident) ($($arg:ident $ty:ident,)*) { $($darg:ident $dty:ident = $ddef:expr,)* }) => {
@@ -264,28 +275,28 @@ macro_rules! pointwise {
     (@grad |$gx:ident, $gy:ident, $gg:ident| $gbody:expr) => { Some(|$gx, $gy, $gg| $gbody) };
     (@fn [$($doc:literal)*] $name:ident input ($($arg:ident)*) ($($karg:ident)*) ($($wdef:expr,)*)) => {
         $(#[doc = $doc])* #[track_caller]
-        pub fn $name(&self, $($arg: impl Into<$crate::op::Operand>,)* $($karg: impl Into<$crate::Number>,)*) -> $crate::Result<Tensor> {
-            $crate::op::pointwise(&rows::$name, &[$crate::op::Operand::Tensor(self.clone()) $(, $arg.into())*], &[$($karg.into(),)* $($crate::Number::from($wdef),)*])
+        pub fn $name(&self, $($arg: impl $crate::op::AsOperand,)* $($karg: impl Into<$crate::Number>,)*) -> $crate::Result<Tensor> {
+            $crate::op::pointwise(&rows::$name, &[$crate::op::OperandRef::Tensor(self) $(, $crate::op::AsOperand::as_operand(&$arg))*], &[$($karg.into(),)* $($crate::Number::from($wdef),)*])
         }
     };
     (@fn [$($doc:literal)*] $name:ident $first:ident ($($arg:ident)*) ($($karg:ident)*) ($($wdef:expr,)*)) => {
         $(#[doc = $doc])* #[track_caller]
-        pub fn $name($first: impl Into<$crate::op::Operand>, $($arg: impl Into<$crate::op::Operand>,)* $($karg: impl Into<$crate::Number>,)*) -> $crate::Result<Tensor> {
-            $crate::op::pointwise(&rows::$name, &[$first.into() $(, $arg.into())*], &[$($karg.into(),)* $($crate::Number::from($wdef),)*])
+        pub fn $name($first: impl $crate::op::AsOperand, $($arg: impl $crate::op::AsOperand,)* $($karg: impl Into<$crate::Number>,)*) -> $crate::Result<Tensor> {
+            $crate::op::pointwise(&rows::$name, &[$crate::op::AsOperand::as_operand(&$first) $(, $crate::op::AsOperand::as_operand(&$arg))*], &[$($karg.into(),)* $($crate::Number::from($wdef),)*])
         }
     };
     (@with [$($doc:literal)*] $name:ident () $($rest:tt)*) => {};
     (@with [$($doc:literal)*] $name:ident ($with:ident) ($($arg:ident)*) ($($warg:ident)*)) => {
         $(#[doc = $doc])* #[track_caller]
-        pub fn $with(&self, $($arg: impl Into<$crate::op::Operand>,)* $($warg: impl Into<$crate::Number>,)*) -> $crate::Result<Tensor> {
-            $crate::op::pointwise(&rows::$name, &[$crate::op::Operand::Tensor(self.clone()) $(, $arg.into())*], &[$($warg.into(),)*])
+        pub fn $with(&self, $($arg: impl $crate::op::AsOperand,)* $($warg: impl Into<$crate::Number>,)*) -> $crate::Result<Tensor> {
+            $crate::op::pointwise(&rows::$name, &[$crate::op::OperandRef::Tensor(self) $(, $crate::op::AsOperand::as_operand(&$arg))*], &[$($warg.into(),)*])
         }
     };
     (@inplace $name:ident () $($rest:tt)*) => {};
     (@inplace $name:ident ($inplace:ident) ($($arg:ident)*) ($($karg:ident)*) ($($wdef:expr,)*)) => {
         #[doc = concat!("In-place form of [`Tensor::", stringify!($name), "`]; gives the same tensor back.")] #[track_caller]
-        pub fn $inplace(&self, $($arg: impl Into<$crate::op::Operand>,)* $($karg: impl Into<$crate::Number>,)*) -> $crate::Result<Tensor> {
-            $crate::op::pointwise_inplace(&rows::$name, self, &[$crate::op::Operand::Tensor(self.clone()) $(, $arg.into())*], &[$($karg.into(),)* $($crate::Number::from($wdef),)*])
+        pub fn $inplace(&self, $($arg: impl $crate::op::AsOperand,)* $($karg: impl Into<$crate::Number>,)*) -> $crate::Result<Tensor> {
+            $crate::op::pointwise_inplace(&rows::$name, self, &[$crate::op::OperandRef::Tensor(self) $(, $crate::op::AsOperand::as_operand(&$arg))*], &[$($karg.into(),)* $($crate::Number::from($wdef),)*])
         }
     };
 }

@@ -5,13 +5,12 @@
 //! operand that overlaps `out` in part, as their in-place forms do.
 
 use super::def::{OpDef, Outputs, Run};
-use super::dispatch::{check_count, dispatch, split_pointwise};
+use super::dispatch::{Split, check_count, dispatch};
 use super::point::{pointwise_layout, pointwise_out};
 use super::value::{Args, Value};
 use super::{check_castable, table};
 use crate::trace::SiteGuard;
 use crate::{Layout, Result, Tensor, ensure, exec, grad};
-use smallvec::SmallVec;
 
 /// Which dtypes `out=` may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +46,9 @@ pub fn dispatch_out(def: &'static OpDef, args: &[Value], outs: &[Tensor]) -> Res
         grad::check_out(op, out, args.iter().flat_map(Value::tensors))?;
     }
     if let (Run::Pointwise(_), [out]) = (&def.run, outs) {
-        let (operands, params) = split_pointwise(def, args)?;
-        let target = fitted(op, out, &pointwise_layout(op, &operands)?)?;
-        return Ok(SmallVec::from_elem(pointwise_out(def, &operands, &params, &target)?, 1));
+        let split = Split::new(op, def.point().operands.len(), args)?;
+        let target = fitted(op, out, &pointwise_layout(op, split.operands())?)?;
+        return Ok(super::Pack::pack(pointwise_out(def, split.operands(), &split.params, &target)?));
     }
     // Under no_grad an argument may require grad: nothing of it reaches `out`.
     let results = grad::no_grad(|| dispatch(def, suited(def, args, outs)?))?;
@@ -141,7 +140,7 @@ fn write(op: &'static str, rule: Out, results: &Outputs, outs: &[Tensor]) -> Res
         // A view may be a result: of what is about to be written.
         let apart = if result.shares_storage(target) { result.copy()? } else { result.clone() };
         exec::copy(target, &apart)?;
-        target.version_counter().bump();
+        target.bump_version();
     }
     Ok(targets)
 }

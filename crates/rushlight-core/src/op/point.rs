@@ -1,10 +1,12 @@
 //! Pointwise ops: one row is a formula and a dtype rule; everything else is shared here.
 
 use super::promote::{Refuse, Rule, check_accepts, check_castable, compute_type, fit_number, result_type};
-use super::value::Operand;
+use super::usual::Usual;
+use super::value::OperandRef;
 use crate::exec;
 use crate::grad;
 use crate::layout::{Layout, broadcast_shapes, elementwise_strides};
+use crate::mem::Place;
 use crate::program::{GradRule, Program, Scalar, Sort, trace_bound};
 use crate::trace::SiteGuard;
 use crate::{DType, Number, Result, Tensor, ensure};
@@ -102,7 +104,21 @@ impl PointRow {
         (self.build)(args).first().copied()
     }
 
-    fn prepare<'a>(&'static self, operands: &'a [Operand], params: &[Number]) -> Result<Prepared<'a>> {
+    /// Whether the simpler formula does for these parameters.
+    #[inline]
+    pub(super) fn is_plain_call(&self, params: &[Number]) -> bool {
+        self.plain.is_some() && (params.is_empty() || params == self.defaults())
+    }
+
+    /// Whether no operand of this dtype has to be looked at before it is computed with.
+    #[inline]
+    pub(super) fn takes_any_values(&self, dtype: DType) -> bool {
+        let looks = |r: &Refuse| matches!(r, Refuse::zero_divisor | Refuse::negative_exponent);
+        self.operands.first() != Some(&"condition")
+            && !(dtype.is_integral() && self.refuses.iter().any(looks))
+    }
+
+    fn prepare<'a>(&'static self, operands: &[OperandRef<'a>], params: &[Number]) -> Result<Prepared<'a>> {
         let promoted = match self.operands.first() {
             Some(&"condition") => result_type(operands.get(1..).unwrap_or(&[])),
             _ => result_type(operands),
@@ -113,8 +129,8 @@ impl PointRow {
             (0usize, SmallVec::<[&Tensor; 3]>::new(), SmallVec::<[Number; 2]>::new());
         for (k, operand) in operands.iter().enumerate() {
             match operand {
-                Operand::Tensor(t) => tensors.push(t),
-                Operand::Number(n) => {
+                OperandRef::Tensor(t) => tensors.push(t),
+                OperandRef::Number(n) => {
                     bound |= 1 << k;
                     numbers.push(fit_number(self.rule, *n, common));
                 }
@@ -133,20 +149,20 @@ impl PointRow {
         exec::common_device(self.name, tensors.iter().copied().filter(|t| t.dim() > 0))?;
         let mut all: SmallVec<[Number; 4]> =
             params.iter().map(|p| fit_number(self.rule, *p, common)).collect();
-        let plain = self.plain.is_some() && (params.is_empty() || params == self.defaults());
         all.extend(numbers);
-        Ok(Prepared { program: self.program(bound, plain)?, tensors, params: all, common, result })
+        let program = self.program(bound, self.is_plain_call(params))?;
+        Ok(Prepared { program, tensors, params: all, common, result })
     }
 
     /// Refusals that look at values, before anything is written.
-    fn check_values(&self, operands: &[Operand], common: DType) -> Result<()> {
+    fn check_values(&self, operands: &[OperandRef<'_>], common: DType) -> Result<()> {
         if !common.is_integral() {
             return Ok(());
         }
         if self.refuses.contains(&Refuse::zero_divisor) {
             let zero = match operands.get(1) {
-                Some(Operand::Number(n)) => n.cast(common).to_i64() == 0,
-                Some(Operand::Tensor(t)) if t.device() != crate::Device::META => {
+                Some(OperandRef::Number(n)) => n.cast(common).to_i64() == 0,
+                Some(OperandRef::Tensor(t)) if t.device() != crate::Device::META => {
                     let t = t.detach()?;
                     let nonzero = t.all(super::Dims::All, false)?;
                     !nonzero.item()?.to_bool()
@@ -160,7 +176,7 @@ impl PointRow {
                 "an integer cannot be divided by zero; floats can, and give inf or nan"
             );
         }
-        if let (true, Some(Operand::Number(n))) =
+        if let (true, Some(OperandRef::Number(n))) =
             (self.refuses.contains(&Refuse::negative_exponent), operands.get(1))
         {
             ensure!(
@@ -175,20 +191,12 @@ impl PointRow {
 }
 
 /// Layout of a new result: torch's rule for element-wise outputs (contract 1e).
-pub(super) fn pointwise_layout(op: &'static str, operands: &[Operand]) -> Result<Layout> {
-    // Usual cases first: nothing is broadcast, and nothing lies in an order of its own.
-    if let [Operand::Tensor(t), rest @ ..] = operands
-        && rest.iter().all(|o| matches!(o, Operand::Tensor(u) if u.shape() == t.shape() && u.is_contiguous()))
-        && t.is_contiguous()
-    {
-        // Not like the operand: dimensions of size 1 may have any stride there.
-        return Layout::contiguous(t.shape());
-    }
+pub(super) fn pointwise_layout(op: &'static str, operands: &[OperandRef<'_>]) -> Result<Layout> {
     let parts: SmallVec<[(&[usize], &[isize]); 3]> = operands
         .iter()
         .map(|o| match o {
-            Operand::Tensor(t) => t.layout().parts(),
-            Operand::Number(_) => (&[][..], &[][..]),
+            OperandRef::Tensor(t) => t.layout().parts(),
+            OperandRef::Number(_) => (&[][..], &[][..]),
         })
         .collect();
     let shapes: SmallVec<[&[usize]; 3]> = parts.iter().map(|p| p.0).collect();
@@ -198,9 +206,21 @@ pub(super) fn pointwise_layout(op: &'static str, operands: &[Operand]) -> Result
 }
 
 /// Runs a pointwise row out of place.
+///
+/// # Errors
+/// `Runtime` when shapes do not broadcast or devices differ, `NotImplemented` for a dtype the row refuses.
 #[track_caller]
-pub fn pointwise(row: &PointRowRef, operands: &[Operand], params: &[Number]) -> Result<Tensor> {
+pub fn pointwise(row: &PointRowRef, operands: &[OperandRef<'_>], params: &[Number]) -> Result<Tensor> {
     let row = row.point();
+    match Usual::of(row, operands) {
+        Some(call) => call.run(row, operands, params),
+        None => unusual(row, operands, params),
+    }
+}
+
+/// Any other call.
+#[track_caller]
+fn unusual(row: &'static PointRow, operands: &[OperandRef<'_>], params: &[Number]) -> Result<Tensor> {
     let _site = SiteGuard::enter(row.name);
     let call = row.prepare(operands, params)?;
     let layout = pointwise_layout(row.name, operands)?;
@@ -252,10 +272,15 @@ fn refs<'a>(tensors: &[&'a Tensor], moved: &'a Option<SmallVec<[Tensor; 3]>>) ->
 pub fn pointwise_inplace(
     row: &PointRowRef,
     target: &Tensor,
-    operands: &[Operand],
+    operands: &[OperandRef<'_>],
     params: &[Number],
 ) -> Result<Tensor> {
     let row = row.point();
+    if let Some(call) = Usual::of(row, operands)
+        && call.may_overwrite(target, operands)
+    {
+        return call.overwrite(row, operands, params, target);
+    }
     let _site = SiteGuard::enter(row.name);
     grad::check_inplace(row.name, target)?;
     let call = row.prepare(operands, params)?;
@@ -274,7 +299,7 @@ pub fn pointwise_inplace(
     exec::check_overlap(row.name, target, &ins)?;
     let history = grad::begin_inplace(row.name, call.program, target, &ins)?;
     exec::map(row.name, call.program, &call.params, compute_type(call.common), &[target], &ins)?;
-    target.version_counter().bump();
+    target.bump_version();
     grad::finish_inplace(row.name, history, &call.params, call.common, target)?;
     Ok(target.clone())
 }
@@ -283,7 +308,7 @@ pub fn pointwise_inplace(
 #[track_caller]
 pub fn pointwise_out(
     row: &PointRowRef,
-    operands: &[Operand],
+    operands: &[OperandRef<'_>],
     params: &[Number],
     out: &Tensor,
 ) -> Result<Tensor> {
@@ -305,8 +330,16 @@ pub fn pointwise_out(
     let ins = refs(&call.tensors, &moved);
     exec::check_overlap(row.name, out, &ins)?;
     exec::map(row.name, call.program, &call.params, compute_type(call.common), &[out], &ins)?;
-    out.version_counter().bump();
+    out.bump_version();
     Ok(out.clone())
+}
+
+/// The layout of a result when all operands are row-major, of one shape and on one device.
+fn plain_layout(ins: &[Tensor]) -> Option<Layout> {
+    let (first, rest) = ins.split_first()?;
+    let (shape, device) = (first.shape(), first.device());
+    let same = |t: &Tensor| t.shape() == shape && t.layout().is_plain() && t.device() == device;
+    (first.layout().is_plain() && rest.iter().all(same)).then(|| first.layout().plain_at_origin())
 }
 
 /// Runs any program as one differentiable op: operands broadcast, computed in `common`.
@@ -318,6 +351,16 @@ pub(crate) fn run_program(
     common: DType,
     results: &[DType],
 ) -> Result<SmallVec<[Tensor; 2]>> {
+    if let [result] = results
+        && let Some(layout) = plain_layout(ins)
+    {
+        let places: SmallVec<[Place<'_>; 4]> = ins.iter().map(Tensor::place).collect();
+        let call = (&**program, params, compute_type(common));
+        let out = exec::map_fresh(op, call, (layout, *result, ins[0].device()), &places)?;
+        let ins: SmallVec<[&Tensor; 4]> = ins.iter().collect();
+        grad::record_program(op, program, &ins, params, common, std::slice::from_ref(&out))?;
+        return Ok(SmallVec::from_iter([out]));
+    }
     let parts: SmallVec<[(&[usize], &[isize]); 3]> = ins.iter().map(|t| t.layout().parts()).collect();
     let shapes: SmallVec<[&[usize]; 3]> = parts.iter().map(|p| p.0).collect();
     let shape = broadcast_shapes(op, &shapes)?;

@@ -1,6 +1,6 @@
 //! Which dtype an op computes in and gives: torch's type promotion (contract 1f).
 
-use super::value::Operand;
+use super::value::OperandRef;
 use crate::{CType, Category, DType, Number, Result, bail};
 
 /// How a pointwise op's result dtype follows from its operands.
@@ -34,13 +34,13 @@ pub enum Refuse {
 ///
 /// # Errors
 /// `Runtime` for unsigned dtypes that torch does not promote.
-pub fn result_type(operands: &[Operand]) -> Result<DType> {
+pub fn result_type(operands: &[OperandRef<'_>]) -> Result<DType> {
     let (mut dims, mut zero, mut plain): (Option<DType>, Option<DType>, Option<DType>) = (None, None, None);
     for o in operands {
         let (slot, dtype) = match o {
-            Operand::Tensor(t) if t.dim() > 0 => (&mut dims, t.dtype()),
-            Operand::Tensor(t) => (&mut zero, t.dtype()),
-            Operand::Number(n) => (&mut plain, n.default_dtype(crate::default_dtype())),
+            OperandRef::Tensor(t) if t.dim() > 0 => (&mut dims, t.dtype()),
+            OperandRef::Tensor(t) => (&mut zero, t.dtype()),
+            OperandRef::Number(n) => (&mut plain, n.default_dtype(crate::default_dtype())),
         };
         *slot = Some(match *slot {
             Some(d) if d != dtype => d.promote(dtype)?,

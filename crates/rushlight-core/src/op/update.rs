@@ -1,7 +1,7 @@
 //! Formulas that overwrite their inputs: what optimisers are made of.
 
 use super::promote::{compute_type, result_type};
-use super::value::Operand;
+use super::value::OperandRef;
 use crate::layout::{Overlap, pair_overlap};
 use crate::program::{Program, Scalar, Sort, Src, trace};
 use crate::trace::SiteGuard;
@@ -62,13 +62,13 @@ impl<const N: usize, const P: usize> Update<N, P> {
         let _site = SiteGuard::enter(op);
         let targets = &tensors[..self.targets];
         self.check(op, &tensors)?;
-        let operands: SmallVec<[Operand; 6]> = tensors.iter().map(|t| Operand::from(*t)).collect();
+        let operands: SmallVec<[OperandRef<'_>; 6]> = tensors.iter().map(|t| OperandRef::Tensor(t)).collect();
         let common = result_type(&operands).map_err(|e| e.in_op(op))?;
         ensure!(common.is_float(), NotImplemented, op, "computes in floats, not in {common}");
         let params: SmallVec<[Number; 8]> = params.iter().map(|p| Number::Float(*p)).collect();
         exec::map(op, &self.program, &params, compute_type(common), targets, &tensors)?;
         targets.iter().for_each(|t| {
-            t.version_counter().bump();
+            t.bump_version();
         });
         Ok(())
     }

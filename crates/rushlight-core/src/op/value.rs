@@ -13,6 +13,67 @@ pub enum Operand {
     Number(Number),
 }
 
+/// An operand that is borrowed: what a call works with, so that passing tensors costs nothing.
+#[derive(Clone, Copy)]
+pub enum OperandRef<'a> {
+    /// A tensor.
+    Tensor(&'a Tensor),
+    /// A number, which ranks below every tensor in type promotion.
+    Number(Number),
+}
+
+impl<'a> From<&'a Tensor> for OperandRef<'a> {
+    fn from(t: &'a Tensor) -> Self {
+        OperandRef::Tensor(t)
+    }
+}
+
+/// What pointwise ops take as an operand: a tensor, a reference to one, a number, an [`Operand`].
+pub trait AsOperand {
+    /// As an operand, borrowed.
+    fn as_operand(&self) -> OperandRef<'_>;
+}
+
+impl AsOperand for Tensor {
+    #[inline]
+    fn as_operand(&self) -> OperandRef<'_> {
+        OperandRef::Tensor(self)
+    }
+}
+impl AsOperand for &Tensor {
+    #[inline]
+    fn as_operand(&self) -> OperandRef<'_> {
+        OperandRef::Tensor(self)
+    }
+}
+impl AsOperand for Operand {
+    #[inline]
+    fn as_operand(&self) -> OperandRef<'_> {
+        match self {
+            Operand::Tensor(t) => OperandRef::Tensor(t),
+            Operand::Number(n) => OperandRef::Number(*n),
+        }
+    }
+}
+impl AsOperand for &Operand {
+    #[inline]
+    fn as_operand(&self) -> OperandRef<'_> {
+        (**self).as_operand()
+    }
+}
+impl AsOperand for OperandRef<'_> {
+    #[inline]
+    fn as_operand(&self) -> OperandRef<'_> {
+        *self
+    }
+}
+impl<N: Into<Number> + Copy> AsOperand for N {
+    #[inline]
+    fn as_operand(&self) -> OperandRef<'_> {
+        OperandRef::Number((*self).into())
+    }
+}
+
 /// A tensor, a number or nothing: a bound of `clamp`.
 #[derive(Clone)]
 pub struct OptOperand(pub Option<Operand>);

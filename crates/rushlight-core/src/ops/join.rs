@@ -3,7 +3,7 @@
 use super::view::{each, one, some};
 use crate::exec;
 use crate::layout::{channels_last_strides, checked_numel, contiguous_strides, existing_dim};
-use crate::op::{Operand, Sample, Size, Value, result_type, samples};
+use crate::op::{OperandRef, Sample, Size, Value, result_type, samples};
 use crate::{Layout, Result, Shape, Tensor, bail, ensure};
 use smallvec::{SmallVec, smallvec};
 
@@ -91,7 +91,7 @@ fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
         shape[d] = shape[d].saturating_add(t.shape()[d]);
     }
     let device = exec::common_device("cat", tensors)?;
-    let operands: Vec<Operand> = tensors.iter().map(Operand::from).collect();
+    let operands: Vec<OperandRef<'_>> = tensors.iter().map(OperandRef::Tensor).collect();
     let dtype = result_type(&operands).map_err(|e| e.in_op("cat"))?;
     checked_numel("cat", &shape)?;
     let strides = match tensors.iter().all(|t| skipped(t) || prefers_channels_last(t.layout())) {
@@ -192,7 +192,7 @@ fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
     if tensors.is_empty() {
         return Tensor::empty([1, 0]);
     }
-    let operands: Vec<Operand> = tensors.iter().map(Operand::from).collect();
+    let operands: Vec<OperandRef<'_>> = tensors.iter().map(OperandRef::Tensor).collect();
     let dtype = result_type(&operands).map_err(|e| e.in_op(op))?;
     let mut blocks: Vec<Tensor> = Vec::with_capacity(tensors.len());
     let mut width = 0usize;

@@ -1,6 +1,6 @@
 //! Rust's operators on tensors, references to them, results of ops, and plain numbers.
 
-use crate::op::Operand;
+use crate::op::{AsOperand, OperandRef};
 use crate::{Result, Tensor};
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
@@ -9,12 +9,12 @@ macro_rules! operators {
         impl<R: IntoOperand> $tr<R> for &Tensor {
             type Output = Result<Tensor>;
             #[track_caller]
-            fn $f(self, other: R) -> Result<Tensor> { Tensor::$method(self, other.into_operand()?) }
+            fn $f(self, other: R) -> Result<Tensor> { Tensor::$method(self, other.as_ready()?) }
         }
         impl<R: IntoOperand> $tr<R> for Tensor {
             type Output = Result<Tensor>;
             #[track_caller]
-            fn $f(self, other: R) -> Result<Tensor> { Tensor::$method(&self, other.into_operand()?) }
+            fn $f(self, other: R) -> Result<Tensor> { Tensor::$method(&self, other.as_ready()?) }
         }
         operators!(@numbers $tr $f $method; f64 f32 i32 i64);
     )* };
@@ -22,7 +22,7 @@ macro_rules! operators {
         impl $tr<&Tensor> for $n {
             type Output = Result<Tensor>;
             #[track_caller]
-            fn $f(self, other: &Tensor) -> Result<Tensor> { crate::op::pointwise(&super::arithmetic::rows::$method, &[Operand::from(self), other.into()], operators!(@params $method)) }
+            fn $f(self, other: &Tensor) -> Result<Tensor> { crate::op::pointwise(&super::arithmetic::rows::$method, &[OperandRef::Number(self.into()), OperandRef::Tensor(other)], operators!(@params $method)) }
         }
         impl $tr<Tensor> for $n {
             type Output = Result<Tensor>;
@@ -49,15 +49,15 @@ pub trait IntoOperand {
     ///
     /// # Errors
     /// The error of the op that failed.
-    fn into_operand(self) -> Result<Operand>;
+    fn as_ready(&self) -> Result<OperandRef<'_>>;
 }
 impl IntoOperand for Result<Tensor> {
-    fn into_operand(self) -> Result<Operand> {
-        self.map(Operand::Tensor)
+    fn as_ready(&self) -> Result<OperandRef<'_>> {
+        self.as_ref().map(OperandRef::Tensor).map_err(crate::Error::clone)
     }
 }
 macro_rules! into_operand {
-    ($($t:ty)*) => { $( impl IntoOperand for $t { fn into_operand(self) -> Result<Operand> { Ok(self.into()) } } )* };
+    ($($t:ty)*) => { $( impl IntoOperand for $t { fn as_ready(&self) -> Result<OperandRef<'_>> { Ok(self.as_operand()) } } )* };
 }
 into_operand!(&Tensor Tensor f64 f32 i32 i64);
 

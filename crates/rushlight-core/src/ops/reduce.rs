@@ -125,7 +125,7 @@ pub(crate) fn reduce(plan: &Plan<'_>, ins: &[&Tensor]) -> Result<Tensor> {
     let shape: Shape =
         first.shape().iter().enumerate().filter(|(d, _)| plan.axes >> d & 1 == 0).map(|(_, n)| *n).collect();
     let layout = Layout::contiguous(shape)?;
-    Ok(Tensor::assemble(out.0.storage.clone(), layout, plan.result, None, None))
+    Ok(Tensor::assemble(out.storage().clone(), layout, plan.result, None, None))
 }
 
 /// The dimensions to reduce; an empty list means all, as in torch's sum, mean, amax ...

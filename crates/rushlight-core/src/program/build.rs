@@ -261,6 +261,7 @@ pub(crate) fn compile(
         steps,
         outputs,
         registers,
+        usual_grads: Default::default(),
         grads: Mutex::default(),
         grad_rule: None,
         nodes,

@@ -49,6 +49,13 @@ impl Program {
     /// # Errors
     /// `Value` when the gradient would need more registers than a program may have.
     pub fn grad(&self, wanted: u64) -> Result<Arc<GradProgram>> {
+        if let Some(slot) = self.usual_grads.get(wanted as usize) {
+            if let Some(grad) = slot.get() {
+                return Ok(grad.clone());
+            }
+            let grad = Arc::new(self.derive(wanted)?);
+            return Ok(slot.get_or_init(|| grad).clone());
+        }
         let mut cache = self.grads.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((_, g)) = cache.iter().find(|(w, _)| *w == wanted) {
             return Ok(g.clone());

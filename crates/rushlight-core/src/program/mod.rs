@@ -16,7 +16,7 @@ pub use scalar::Scalar;
 
 use crate::Number;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Where a step finds an operand, or an output its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +60,8 @@ pub struct Program {
     steps: Vec<Step>,
     outputs: Vec<(Src, Sort)>,
     registers: u8,
+    /// By which inputs are wanted: usual ones have a place of their own.
+    usual_grads: [OnceLock<Arc<GradProgram>>; 8],
     grads: Mutex<Vec<(u64, Arc<GradProgram>)>>,
     grad_rule: Option<GradRule>,
 }

@@ -2,7 +2,7 @@
 
 use super::{count, f, same};
 use rushlight::DType::F32;
-use rushlight::op::{Operand, find, pointwise_out};
+use rushlight::op::{OperandRef, find, pointwise_out};
 use rushlight::{Kind, Number, Result, Tensor};
 
 #[test]
@@ -67,7 +67,7 @@ fn out_keeps_its_memory() -> Result<()> {
     let place = dst.data_ptr();
     let (a, b) = (f(&[2, 2], &[1.; 4])?, f(&[2, 2], &[2.; 4])?);
     let add = find("add").unwrap_or_else(|| panic!("no row named add"));
-    pointwise_out(add, &[Operand::from(&a), Operand::from(&b)], &[Number::Int(1)], &dst)?;
+    pointwise_out(add, &[OperandRef::Tensor(&a), OperandRef::Tensor(&b)], &[Number::Int(1)], &dst)?;
     same(&dst, F32, &[2, 2], &[3.; 4])?;
     assert_eq!((dst.data_ptr(), dst.version()), (place, 1));
     Ok(())

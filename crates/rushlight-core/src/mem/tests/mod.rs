@@ -1,4 +1,5 @@
 mod access;
+mod fresh;
 mod plan;
 mod span;
 mod storage;

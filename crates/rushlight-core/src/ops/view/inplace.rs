@@ -90,12 +90,18 @@ impl Tensor {
         if bytes > self.storage().nbytes() {
             self.storage().resize(bytes)?;
         }
-        let mut view = self.0.view.clone();
+        let mut view = self.0.view().cloned();
         if let Some(v) = &mut view {
             v.origin = grad::Origin::Plain;
         }
-        *self = Tensor::assemble(self.storage().clone(), layout, self.dtype(), self.0.version.clone(), view);
-        self.version_counter().bump();
+        *self = Tensor::assemble(
+            self.storage().clone(),
+            layout,
+            self.dtype(),
+            self.0.own_version().cloned(),
+            view,
+        );
+        self.bump_version();
         Ok(self)
     }
 
@@ -159,7 +165,7 @@ impl Tensor {
             storage.resize(bytes)?;
         }
         *self = Tensor::assemble(storage, layout, self.dtype(), None, None);
-        self.version_counter().bump();
+        self.bump_version();
         Ok(self)
     }
 
@@ -174,10 +180,10 @@ impl Tensor {
         check_inplace(op, self)?;
         // While nothing else knows a root, the new tensor can be a root too. Views of it that exist
         // (or other handles) write to the old one, so that the new one must follow it as a view.
-        let alone = self.0.view.is_none() && Arc::strong_count(&self.0) == 1;
+        let alone = self.0.view().is_none() && Arc::strong_count(&self.0) == 1;
         let view = make(self)?;
         let next = if alone { self.as_root(&view)? } else { view };
-        next.version_counter().bump();
+        next.bump_version();
         if next.meta().is_some() {
             next.state().made_at = next.version();
         }
@@ -188,8 +194,13 @@ impl Tensor {
     /// `view`, a view of this tensor alone, as a root with the same history.
     fn as_root(&self, view: &Tensor) -> Result<Tensor> {
         let layout = view.layout().clone();
-        let root =
-            Tensor::assemble(self.storage().clone(), layout, self.dtype(), self.0.version.clone(), None);
+        let root = Tensor::assemble(
+            self.storage().clone(),
+            layout,
+            self.dtype(),
+            self.0.own_version().cloned(),
+            None,
+        );
         match view.grad_fn()? {
             Some(edge) => root.state().grad_fn = Some(edge),
             // Only inside no_grad does a leaf get here; it stays one.

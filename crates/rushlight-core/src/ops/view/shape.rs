@@ -4,15 +4,16 @@
 
 use super::basic::{movedim_samples, two_dims_samples};
 use super::{each, one, plain_samples};
-use crate::layout::{broadcast_shapes, infer_shape};
-use crate::op::{Sample, Size, Value, samples};
+use crate::layout::broadcast_shapes;
+use crate::op::{Sample, Value, samples};
 use crate::{Result, Tensor, ensure};
 use smallvec::{SmallVec, smallvec};
 
 ops! { SHAPE;
     /// The elements in a new shape: a view where strides allow, else a copy. One size may be -1.
     fn reshape (input: Tensor, shape: Size) -> Tensor {
-        run: super::reshape(input, shape),
+        view_or_copy: input.viewed("reshape", &shape.0),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.reshape(&cx.info(0)?.shape)?)]),
         samples: reshape_samples,
     }
     /// As `reshape`, to the shape of `other`.
@@ -95,14 +96,6 @@ ops! { SHAPE;
             _ => Ok(input.clone()),
         },
         samples: plain_samples,
-    }
-}
-
-fn reshape(x: &Tensor, shape: &Size) -> Result<Tensor> {
-    let target = infer_shape("reshape", &shape.0, x.numel())?;
-    match x.layout().try_view(&target) {
-        Some(_) => x.view(target),
-        None => x.pack()?.view(target),
     }
 }
 
