@@ -7,6 +7,7 @@ use crate::gate::{raise, run};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rushlight::op::AsOperand;
 use rushlight::op::Returns;
 
 /// The float dtype that results get when integers meet floats.
@@ -48,6 +49,7 @@ fn result_type(
             ))
         })?);
     }
+    let operands: Vec<_> = operands.iter().map(AsOperand::as_operand).collect();
     dtype_object(py, rushlight::op::result_type(&operands).map_err(|e| raise(py, e))?)
 }
 
