@@ -214,8 +214,18 @@ def test_handmade_capsules():
     assert len(freed) == 1
 
 
+@pytest.mark.parametrize("shape, strides, seen", [
+    ([1, 1], [3, -1], (3, 1)), ([1] * 4, [-2, -2, 6, 1], (6, 6, 6, 1)), ([1, 2], [-5, 3], (6, 3)),
+    ([1, 2, 0, 1], [18, -2, 2, 2], (18, 2, 2, 2)), ([0, 3], [-3, -1], (3, 1)),
+])
+def test_negative_strides_where_nothing_walks(shape, strides, seen):
+    capsule, freed, keep = handmade(shape, strides)
+    assert torch.from_dlpack(capsule).stride() == seen
+
+
 @pytest.mark.parametrize("error, shape, strides, fields", [
     (RuntimeError, [3], [-1], {}),
+    (RuntimeError, [1, 2], [-1, -1], {}),
     (RuntimeError, [-1], None, {}),
     (RuntimeError, [1 << 62, 1 << 62], None, {}),
     (RuntimeError, [3], [1 << 62], {}),

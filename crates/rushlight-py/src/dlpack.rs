@@ -350,11 +350,21 @@ fn layout(dl: &DlTensor) -> PyResult<Layout> {
     let made = if dl.strides.is_null() {
         Layout::contiguous(shape)
     } else {
-        let steps = list(dl.strides);
-        if steps.iter().any(|s| *s < 0) {
-            return Err(wrong("the list of strides", &steps));
+        let mut steps: Strides = list(dl.strides).into_iter().map(|s| s as isize).collect();
+        let empty = shape.contains(&0);
+        for d in (0..rank).rev().filter(|d| empty || shape[*d] == 1) {
+            // Nothing walks there, so that a negative stride says nothing; it becomes that of dense memory.
+            if steps[d] < 0 {
+                steps[d] = match d + 1 {
+                    next if next < rank => steps[next].saturating_mul(shape[next].max(1) as isize),
+                    _ => 1,
+                };
+            }
         }
-        Layout::new(shape, steps.iter().map(|s| *s as isize).collect::<Strides>(), 0)
+        if steps.iter().any(|s| *s < 0) {
+            return Err(wrong("the list of strides", &list(dl.strides)));
+        }
+        Layout::new(shape, steps, 0)
     };
     made.map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }

@@ -271,7 +271,8 @@ impl Lent {
             return Err(PyTypeError::new_err("numpy: not a tensor"));
         };
         let name = t.dtype().npy_name().ok_or_else(|| no_array(t.dtype()))?;
-        let size = t.element_size() as isize;
+        // As NumPy itself has it, no elements have no steps.
+        let size = if t.numel() == 0 { 0 } else { t.element_size() as isize };
         let address = crate::storage::lend(&t).map_err(|e| PyRuntimeError::new_err(format!("numpy: {e}")))?;
         // NumPy takes no null address, not even for no elements.
         let address = if t.numel() == 0 { 64 } else { address };
