@@ -29,13 +29,13 @@ pub fn steps(rest: &[String]) -> Vec<Step> {
     let (env, out) = (environment().display().to_string(), wheels().display().to_string());
     let python = tool("python");
     let pip = [python.as_str(), "-m", "pip", "--disable-pip-version-check", "-q"];
-    // The environment has what builds the wheel, so that nothing is fetched twice.
-    let build = ["wheel", "--no-build-isolation", "--no-deps", "-w", &out, "."];
+    // As `pip install .` does, but with the maturin that is here already.
+    let build = ["build", "--profile", "wheel", "--interpreter", &python, "--out", &out, "--quiet"];
     let install = ["install", "--no-index", "--no-deps", "--find-links", &out, "rushlight"];
     vec![
         Step::new(&[&interpreter, "-m", "venv", "--clear", &env], &[]),
         Step::new(&[&pip[..], &["install"], &NEEDED].concat(), &[]),
-        Step::new(&[&pip[..], &build].concat(), &[]),
+        Step::new(&[&[tool("maturin").as_str()], &build[..]].concat(), &[]),
         Step::new(&[&pip[..], &install].concat(), &[]),
         Step::new(&[&python, "-m", "pytest", "-q", "python/tests"], rest),
     ]
@@ -70,7 +70,11 @@ mod tests {
     fn the_wheel_is_built_installed_and_tested() {
         let lines: Vec<String> = steps(&["-x".into()]).iter().map(Step::line).collect();
         assert!(lines[0].ends_with(&environment().display().to_string()));
-        assert!(lines[2].contains(" wheel ") && lines[3].contains(" install ") && !lines[3].contains("http"));
+        assert!(
+            lines[2].contains("maturin build ")
+                && lines[3].contains(" install ")
+                && !lines[3].contains("http")
+        );
         assert!(lines[4].ends_with("-m pytest -q python/tests -x"));
     }
 
