@@ -317,6 +317,19 @@ def test_exceptions_pass_unchanged():
     assert seen.value is error
 
 
+def test_steps_have_one_object_and_come_from_ops_alone():
+    y = leaf() * 2
+    node = y.grad_fn
+    assert y.grad_fn is node and (y + 1).grad_fn.next_functions[0][0] is node
+    assert hash(node) == hash(y.grad_fn) and node != (y + 1).grad_fn
+    for c in (type(node), torch.autograd.graph.Node):
+        with pytest.raises(TypeError):
+            c()
+    ends = [weakref.ref(leaf().exp().grad_fn) for _ in range(3)]
+    gc.collect()
+    assert all(e() is None for e in ends)
+
+
 # --- Random state -----------------------------------------------------------------------------------
 
 

@@ -2,27 +2,73 @@
 
 use crate::hooks::{PyHandle, PyKept, after_node, before_node};
 use crate::object::wrap;
-use pyo3::exceptions::PyAttributeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::grad::{Edge, Kept, Node};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// A step of the graph: an op that ran, or the end at a leaf.
-#[pyclass(name = "Node", module = "rushlight.autograd.graph", frozen)]
+#[pyclass(name = "Node", module = "rushlight.autograd.graph", frozen, subclass, weakref)]
 pub struct PyNode(Arc<Node>);
+
+thread_local! {
+    /// The step that the object being made stands for.
+    static MAKING: RefCell<Option<Arc<Node>>> = const { RefCell::new(None) };
+}
 
 /// The node that an edge leads to.
 pub fn object(py: Python<'_>, edge: Edge) -> PyResult<Py<PyAny>> {
     of(py, edge.node)
 }
 
+/// The object of a step: the one it has, or a new one.
 pub fn of(py: Python<'_>, node: Arc<Node>) -> PyResult<Py<PyAny>> {
-    Ok(Py::new(py, PyNode(node))?.into_any())
+    static LIVING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let living = LIVING
+        .get_or_try_init(py, || {
+            PyResult::Ok(py.import("weakref")?.getattr("WeakValueDictionary")?.call0()?.unbind())
+        })?
+        .bind(py);
+    // An object keeps its step alive, so no other step has its address meanwhile.
+    let key = Arc::as_ptr(&node).addr();
+    let known = living.call_method1(intern!(py, "get"), (key,))?;
+    if !known.is_none() {
+        return Ok(known.unbind());
+    }
+    let class = class(py, &node.title())?;
+    MAKING.with_borrow_mut(|m| *m = Some(node));
+    let object = class.call0(py)?;
+    living.set_item(key, &object)?;
+    Ok(object)
+}
+
+/// The class of the steps with this title: people look at its name.
+fn class(py: Python<'_>, title: &str) -> PyResult<Py<PyAny>> {
+    static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let classes = CLASSES.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
+    if let Some(known) = classes.get_item(title)? {
+        return Ok(known.unbind());
+    }
+    let body = PyDict::new(py);
+    // torch's have no module either.
+    body.set_item("__module__", "builtins")?;
+    body.set_item("__slots__", PyTuple::empty(py))?;
+    let new = py.get_type::<PyType>().call1((title, (py.get_type::<PyNode>(),), body))?;
+    classes.set_item(title, &new)?;
+    Ok(new.unbind())
 }
 
 #[pymethods]
 impl PyNode {
+    #[new]
+    fn new() -> PyResult<PyNode> {
+        let node = MAKING.with_borrow_mut(Option::take);
+        node.map(PyNode).ok_or_else(|| PyTypeError::new_err("Node: steps of the graph come from ops alone"))
+    }
     fn name(&self) -> String {
         match self.0.title() {
             // torch's name has the path of its C++ class for this one.

@@ -341,7 +341,8 @@ def graph_introspection(torch):
     out.append(mul.next_functions[0][0].name())
     out.append(mul.next_functions[0][0].variable is x)
     node.metadata["mine"] = 3
-    out += [y.grad_fn.metadata, y.grad_fn == node, x.grad_fn is None]
+    out += [y.grad_fn.metadata, y.grad_fn is node, x.grad_fn is None, type(node).__name__, str(type(node)), type(mul.next_functions[0][0]).__name__]
+    out.append(isinstance(node, torch.autograd.graph.Node))
     out += [node._saved_self, x.exp().grad_fn._saved_result, (x * x).grad_fn._saved_other]
     out.append(raised(lambda: node.variable))
     y.sum().backward()

@@ -91,8 +91,10 @@ impl Traced {
     /// `fractional` says that integers count as the default float, whatever the operations are.
     ///
     /// # Errors
-    /// `Value` for a scalar of another formula, no result, or a formula too long for one program.
+    /// `Value` for a scalar of another formula, no result, more than 64 inputs, or a formula too long
+    /// for one program.
     pub fn new(inputs: usize, f: impl FnOnce(&[Scalar]) -> (Vec<Scalar>, bool)) -> Result<Traced> {
+        ensure!(inputs <= 64, Value, NAME, "{inputs} inputs; at most 64 work");
         let mut fractional = false;
         let program = trace(&vec![Sort::Num; inputs], 0, |x| {
             let (results, float) = f(x);
