@@ -398,7 +398,8 @@ fn run_tensor_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()
 
 /// Whether nobody else can see the tensor or its memory.
 fn is_sole(t: &Tensor) -> bool {
-    Arc::strong_count(&t.0) == 1 && t.storage().strong_count() == 1
+    // A view has its root's memory, whoever holds that.
+    Arc::strong_count(&t.0) == 1 && t.base().is_none() && t.storage().strong_count() == 1
 }
 
 /// Adds to a leaf's `grad`: in place on the same tensor, out of place when a graph is wanted.
