@@ -191,8 +191,10 @@ def broadcast_tensors(*tensors):
 def cartesian_prod(*tensors):
     """All combinations of one element of each of the 1-d tensors, a row each."""
     tensors = spread(tensors)
+    if any(t.ndim != 1 for t in tensors):
+        raise RuntimeError(f"cartesian_prod: takes 1-d tensors, got ranks {[t.ndim for t in tensors]}")
     if len(tensors) == 1:
-        return tensors[0].view(-1)
+        return tensors[0]
     grids = _functions["meshgrid"](tensors, indexing="ij")
     return _functions["stack"]([g.flatten() for g in grids], dim=1)
 
@@ -234,6 +236,39 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     return _functions["embedding"](indices, weight, padding_idx=None if padding_idx == -1 else padding_idx)
 
 
+@both
+def tensor_split(input, indices_or_sections, dim=0):
+    """Views along ``dim``: so many, nearly equal ones, or those between the indices."""
+    parts = indices_or_sections
+    if isinstance(parts, Tensor):
+        if parts.ndim > 1 or parts.is_floating_point():
+            raise ValueError("tensor_split: indices must be a 1-d tensor of integers")
+        parts = parts.tolist()
+    return _functions["tensor_split"](input, parts, dim)
+
+
+@both
+def take_along_dim(input, indices, dim=None):
+    """The elements at ``indices`` along ``dim``; of the flattened tensor without one. Negative ones count back."""
+    if not isinstance(indices, Tensor) or indices.dtype is not _C.int64:
+        raise RuntimeError("take_along_dim: indices must be a tensor of int64")
+    count = input.numel() if dim is None else input.size(dim)
+    return _functions["take_along_dim"](input, _functions["where"](indices < 0, indices + count, indices), dim)
+
+
+@function
+def tensordot(a, b, dims=2, out=None):
+    """Sums over pairs of dimensions: the last ``dims`` of ``a`` with the first of ``b``, or two lists of them."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, builtins.int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot: dims must not be negative, got {dims}")
+        dims = [list(builtins.range(a.ndim - dims, a.ndim)), list(builtins.range(dims))]
+    made = _functions["tensordot"](a, b, *([d] if isinstance(d, builtins.int) else list(d) for d in dims))
+    return made if out is None else _functions["add"](made, 0, out=out)
+
+
 # --- Reductions -----------------------------------------------------------------------------------
 
 
@@ -263,6 +298,18 @@ def _spread_of(name, doc):
 
 _spread_of("std", "The standard deviation over ``dim``; the divisor is the count less ``correction``.")
 _spread_of("var", "The variance over ``dim``; the divisor is the count less ``correction``.")
+
+
+@function
+def trace(input):
+    """The sum of a matrix's diagonal."""
+    if _tensor("trace", input).ndim != 2:
+        raise RuntimeError(f"trace: takes a matrix; the tensor has {input.ndim} dimensions")
+    return input.diagonal().sum()
+
+
+# The module `trace` stands for the function where programs call it.
+Tensor.trace = FUNCTIONS.pop("trace")
 
 
 @function
@@ -584,7 +631,10 @@ def range(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=F
 
 
 @function
-def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+def normal(
+    mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
+    pin_memory=False, out=None,
+):  # fmt: skip
     """Normally distributed numbers: of one mean and deviation and a size, or a mean or deviation for each."""
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     if not isinstance(std, Tensor) and std < 0:
@@ -631,6 +681,20 @@ _triangle("triu_indices", "triu")
 def fill(input, value):
     """A tensor of the same shape with that value everywhere."""
     return input.clone().fill_(value)
+
+
+def zero_(input):
+    """Writes zeros over the tensor."""
+    return input.fill_(0)
+
+
+def resize_as_(input, the_template, *, memory_format=None):
+    """Gives the tensor another's shape, in place."""
+    return input.resize_as_(the_template)
+
+
+FUNCTIONS["resize_as_"] = resize_as_
+FUNCTIONS["zero_"] = Tensor.zero_ = zero_
 
 
 # --- The process ----------------------------------------------------------------------------------

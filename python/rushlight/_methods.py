@@ -204,12 +204,6 @@ def new(self, *args):
 
 
 @method
-def zero_(self):
-    """Writes zeros over the tensor."""
-    return self.fill_(0)
-
-
-@method
 def bernoulli_(self, p=0.5, *, generator=None):
     """Writes 1 with probability ``p`` (a number, or a tensor with one for each), else 0."""
     like = p.expand(self.shape) if isinstance(p, Tensor) else rows["full"](self.shape, p, dtype=_C.float32)

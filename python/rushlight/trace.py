@@ -89,7 +89,7 @@ class _Module(types.ModuleType):
     """The module can be called: torch has a function of the same name."""
 
     def __call__(self, *args, **kwargs):
-        return _C._functions["trace"](*args, **kwargs)
+        return _C.Tensor.trace(*args, **kwargs)
 
 
 sys.modules[__name__].__class__ = _Module

@@ -22,6 +22,8 @@ pub struct Form {
     pub factory: bool,
     /// How much it takes anything for an argument; forms that take less are tried first.
     pub loose: usize,
+    /// Positions where another form of the name takes a tensor: one there is no integer for this form.
+    pub contested: u64,
 }
 
 impl Form {
@@ -44,7 +46,14 @@ impl Form {
                 .iter()
                 .filter(|p| matches!(p.ty, ParamType::Operand | ParamType::OptOperand))
                 .count(),
+            contested: 0,
         }
+    }
+
+    /// Positions where it takes a tensor or a number.
+    pub fn operands(&self) -> u64 {
+        let takes = |p: &Param| matches!(p.ty, ParamType::Operand | ParamType::OptOperand);
+        self.def.params.iter().enumerate().filter(|(_, p)| takes(p)).map(|(k, _)| 1 << k).sum()
     }
 }
 
@@ -195,6 +204,11 @@ pub fn parse<'py>(form: &Form, call: &Call<'_, 'py>) -> PyResult<Option<(Args, E
             }),
         };
         let value = match (found, &p.default) {
+            (Some(x), _)
+                if p.ty == ParamType::Int && form.contested >> k & 1 == 1 && tensor_of(&x).is_some() =>
+            {
+                None
+            }
             (Some(x), _) => convert(p.ty, &x)?,
             (None, Some((_, make))) => Some(make()),
             (None, None) => None,

@@ -37,6 +37,8 @@ pub fn entries() -> &'static [Entry] {
             .into_iter()
             .map(|(name, mut forms)| {
                 forms.sort_by_key(|f| f.loose);
+                let operands = forms.iter().fold(0, |all, f| all | f.operands());
+                forms.iter_mut().for_each(|f| f.contested = operands);
                 Entry { name, forms }
             })
             .collect()

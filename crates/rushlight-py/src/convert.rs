@@ -84,9 +84,23 @@ fn converted(
     if copy && new.is(t) { new.copy() } else { Ok(new) }
 }
 
-fn cast(slf: &Bound<'_, PyTensor>, dtype: DType) -> PyResult<Py<PyAny>> {
+fn cast(slf: &Bound<'_, PyTensor>, dtype: DType, format: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
     let (py, t) = (slf.py(), slf.get().get(slf.py()));
-    wrap(py, run(py, t.numel(), || t.to_dtype(dtype))?)
+    let new = run(py, t.numel(), || t.to_dtype(dtype))?;
+    finish(py, &t, new, format)
+}
+
+/// The result in the format asked for. Row-major is what a tensor that nothing changed may stay without.
+fn finish(
+    py: Python<'_>,
+    old: &Tensor,
+    new: Tensor,
+    format: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    match format {
+        Some(f) if format_of(f)? != Format::Contiguous || !new.is(old) => wrap(py, in_format(py, new, f)?),
+        _ => wrap(py, new),
+    }
 }
 
 /// `x.float()` and its kin: a method for each dtype's short name.
@@ -97,8 +111,7 @@ macro_rules! casts {
             $(
                 #[pyo3(signature = (memory_format=None))]
                 fn $name(slf: &Bound<'_, Self>, memory_format: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-                    let _ = memory_format;
-                    cast(slf, DType::$dtype)
+                    cast(slf, DType::$dtype, memory_format)
                 }
             )*
         }
@@ -121,18 +134,13 @@ impl PyTensor {
     ) -> PyResult<Py<PyAny>> {
         let (py, t) = (slf.py(), slf.get().get(slf.py()));
         let wish = Wish::read(args, kwargs)?;
-        let mut new = run(py, t.numel(), || converted(&t, wish.dtype, wish.device, wish.copy))?;
-        if let Some(format) = &wish.format
-            && (format_of(format)? != Format::Contiguous || !new.is(&t))
-        {
-            new = in_format(py, new, format)?;
-        }
-        wrap(py, new)
+        let new = run(py, t.numel(), || converted(&t, wish.dtype, wish.device, wish.copy))?;
+        finish(py, &t, new, wish.format.as_ref())
     }
 
     #[pyo3(signature = (other))]
     fn type_as(slf: &Bound<'_, Self>, other: Arg) -> PyResult<Py<PyAny>> {
-        cast(slf, other.dtype())
+        cast(slf, other.dtype(), None)
     }
     #[pyo3(signature = (memory_format=None))]
     fn cpu(slf: &Bound<'_, Self>, memory_format: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {

@@ -6,7 +6,7 @@ Those of the table that take torch's arguments as they are stand in `_DIRECT`; t
 from .._C import _functions as _rows
 
 #: Rows of the table as they are.
-_DIRECT = """adaptive_avg_pool1d adaptive_avg_pool2d batch_norm conv1d conv2d conv_transpose1d
+_DIRECT = """adaptive_avg_pool1d batch_norm conv1d conv2d conv_transpose1d
     conv_transpose2d group_norm layer_norm linear logsigmoid one_hot rms_norm softplus softsign tanhshrink""".split()
 for _name in _DIRECT:
     if _name in _rows:
@@ -142,19 +142,35 @@ def _max_pool(rank):
         globals()[name] = f
 
 
+def _each(value, rank):
+    """One value for each of `rank` dimensions."""
+    return (value,) * rank if isinstance(value, int) else tuple(value) * (rank if len(value) == 1 else 1)
+
+
+def _window_sums(input, rank, size, stride, padding, out):
+    """Sums of windows, as many along each of the last `rank` dimensions as `out` says."""
+    edges = [n for p, k, s in zip(padding, size, stride) for n in (p, p + k + s)]
+    # From the last dimension on.
+    pairs = [edges[k : k + 2] for k in range(0, len(edges), 2)][::-1]
+    x = _rows["constant_pad_nd"](input, [n for pair in pairs for n in pair])
+    for d in range(rank):
+        x = x.unfold(input.ndim - rank + d, size[d], stride[d]).narrow(input.ndim - rank + d, 0, out[d])
+    return x.sum(tuple(range(-rank, 0)))
+
+
 def _avg_pool(rank):
     row = _rows[f"avg_pool{rank}d"]
 
     def pool(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
         stride = () if stride is None else stride
+        mean = row(input, kernel_size, stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
         if divisor_override is None:
-            return row(input, kernel_size, stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
-        sides = (kernel_size,) * rank if isinstance(kernel_size, int) else tuple(kernel_size)
-        count = 1
-        for side in sides:
-            count *= side
-        mean = row(input, kernel_size, stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=True)
-        return mean * (count / divisor_override)
+            return mean
+        if divisor_override == 0:
+            raise RuntimeError(f"avg_pool{rank}d: divisor_override must not be 0")
+        size = _each(kernel_size, rank)
+        steps = _each(stride, rank) if stride != () else size
+        return _window_sums(input, rank, size, steps, _each(padding, rank), mean.shape[-rank:]) / divisor_override
 
     pool.__name__ = pool.__qualname__ = f"avg_pool{rank}d"
     pool.__doc__ = f"The mean under each place of the window, over the last {rank} dimension(s)."
@@ -164,6 +180,14 @@ def _avg_pool(rank):
 for _rank in (1, 2):
     _max_pool(_rank)
     _avg_pool(_rank)
+
+
+def adaptive_avg_pool2d(input, output_size):
+    """The mean of each of ``output_size`` parts; None keeps a dimension's size."""
+    if isinstance(output_size, tuple | list):
+        kept = input.shape[-len(output_size) :]
+        output_size = [kept[k] if n is None else n for k, n in enumerate(output_size)]
+    return _rows["adaptive_avg_pool2d"](input, output_size)
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
@@ -189,6 +213,10 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 
 def pad(input, pad, mode="constant", value=None):
     """More elements at the edges: ``pad`` counts them from the last dimension on, before and after."""
+    if mode == "circular" and any(n < 0 for n in pad):
+        # What is cut off goes first; what is left runs in circles.
+        input = _rows["constant_pad_nd"](input, [min(n, 0) for n in pad])
+        pad = [max(n, 0) for n in pad]
     return _rows["pad"](input, pad, mode, 0 if value is None else value)
 
 

@@ -211,6 +211,8 @@ fn arange(
     let n = ((b - a) / s).ceil();
     ensure!(n < 9e15, Runtime, "arange", "{n} elements are too many");
     let n = n as usize;
+    // torch counts integers in whole steps, though it counts how many there are in given ones.
+    let (a, s) = if dtype.is_integral() { (a.trunc(), s.trunc()) } else { (a, s) };
     place("arange", &Size::from(n), dtype, device, (0..n).map(|i| a + i as f64 * s))
 }
 
