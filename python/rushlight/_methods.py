@@ -361,6 +361,8 @@ def where(self, condition, other):
 def sum_to_size(self, *size):
     """Summed over the dimensions along which ``size`` would have to be expanded to reach this shape."""
     size = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    if not size:
+        return self.sum()
     lead = self.ndim - len(size)
     fits = lead >= 0 and all(n in (1, have) for n, have in zip(size, self.shape[max(lead, 0) :]))
     if not fits:

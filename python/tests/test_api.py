@@ -152,6 +152,15 @@ def test_gradients_pass_through_the_written_forms():
         assert [round(g, 4) for g in x.grad.tolist()] == want
 
 
+def test_transposed_convolution_with_output_padding_has_a_gradient():
+    x = rushlight.ones(1, 1, 2, 2, dtype=rushlight.float64, requires_grad=True)
+    w = rushlight.ones(1, 1, 1, 1, dtype=rushlight.float64, requires_grad=True)
+    y = rushlight.nn.functional.conv_transpose2d(x, w, stride=1, output_padding=1, dilation=2)
+    assert y.shape == (1, 1, 3, 3)
+    y.sum().backward()
+    assert x.grad.tolist() == [[[[1.0, 1.0], [1.0, 1.0]]]] and w.grad.item() == 4.0
+
+
 def test_modules_that_are_asked_first():
     assert not rushlight.cuda.is_available() and rushlight.cuda.device_count() == 0
     with pytest.raises(RuntimeError):

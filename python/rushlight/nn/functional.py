@@ -187,7 +187,8 @@ def adaptive_avg_pool2d(input, output_size):
     if isinstance(output_size, tuple | list):
         kept = input.shape[-len(output_size) :]
         output_size = [kept[k] if n is None else n for k, n in enumerate(output_size)]
-    return _rows["adaptive_avg_pool2d"](input, output_size)
+    made = _rows["adaptive_avg_pool2d"](input, output_size)
+    return made.clone() if made is input else made
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):

@@ -192,7 +192,9 @@ fn group_norm(
         "group_norm",
         "{groups} groups do not divide {channels} channels"
     );
-    let wide = widened(x)?.reshape([x.shape()[0] as i64, groups, -1])?;
+    // Said in full, as -1 has no answer for a batch of none.
+    let each = x.shape()[2..].iter().fold(channels / groups, |n, size| n.saturating_mul(*size as i64));
+    let wide = widened(x)?.reshape([x.shape()[0] as i64, groups, each])?;
     let away = wide.sub(&wide.mean(2, true)?)?;
     let scale = away.square()?.mean(2, true)?.add(eps)?.rsqrt()?;
     let y = away.mul(&scale)?.reshape(x.shape())?;

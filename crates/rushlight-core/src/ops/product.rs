@@ -67,7 +67,9 @@ fn summed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 fn addr(input: &Tensor, a: &Tensor, b: &Tensor, beta: Number, alpha: Number) -> Result<Tensor> {
     let product = a.outer(b).map_err(|e| e.in_op("addr"))?;
     let dtype = crate::op::result_type(&[input.into(), (&product).into()]).map_err(|e| e.in_op("addr"))?;
-    scaled("addr", &input.to_dtype(dtype)?, &product.to_dtype(dtype)?, beta, alpha)
+    let sum = scaled("addr", &input.to_dtype(dtype)?, &product.to_dtype(dtype)?, beta, alpha)?;
+    // Factors would make integers of truth values.
+    if dtype == crate::DType::Bool { sum.to_dtype(dtype) } else { Ok(sum) }
 }
 
 fn inner(x: &Tensor, y: &Tensor) -> Result<Tensor> {

@@ -390,7 +390,21 @@ fn backward(cx: &GradCx<'_>) -> Result<Grads> {
     if cx.needs(0) {
         let weight = cx.input(1)?.conj_physical()?;
         grads[0] = Some(if transposed {
-            g.convolution(&weight, None, stride.clone(), padding.clone(), dilation.clone(), false, 0, groups)?
+            let made = g.convolution(
+                &weight,
+                None,
+                stride.clone(),
+                padding.clone(),
+                dilation.clone(),
+                false,
+                0,
+                groups,
+            )?;
+            // What output_padding added may hold windows that no element of the input went to.
+            let shape = cx.info(0)?.shape;
+            (2..shape.len()).try_fold(made, |t, d| {
+                if t.shape()[d] == shape[d] { Ok(t) } else { t.narrow(d as i64, 0, shape[d] as i64) }
+            })?
         } else {
             let extra = left_over(
                 &cx.info(0)?.shape[2..],

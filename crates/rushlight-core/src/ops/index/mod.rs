@@ -121,7 +121,9 @@ fn indexed<'a>((a, span): (&Axis, &crate::mem::Span<'a>)) -> Indexed<'a> {
 /// int32 or int64 positions as int64, outside any graph and apart from `target`'s memory.
 fn positions(op: &'static str, kind: Kind, index: &Tensor, target: Option<&Tensor>) -> Result<Tensor> {
     let dtype = index.dtype();
-    if !matches!(dtype, DType::I64 | DType::I32) {
+    // torch looks at the dtype of none only where there are positions to gather.
+    let none = op == "gather" && index.numel() == 0;
+    if !matches!(dtype, DType::I64 | DType::I32) && !none {
         return Err(crate::Error::new(
             kind,
             op,
