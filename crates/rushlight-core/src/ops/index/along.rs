@@ -195,7 +195,7 @@ fn add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Number) -> 
     // The scaled copy would hide an overlap of the source itself.
     exec::check_overlap(op, x, &[source])?;
     ensure!(
-        !x.is(source) && !(x.shares_storage(source) && x.numel() > 0 && x.layout() == source.layout()),
+        !(x.is(source) || x.shares_storage(source) && x.numel() > 0 && x.layout() == source.layout()),
         Runtime,
         op,
         "the source is the tensor that is written; clone() it first"
