@@ -479,7 +479,6 @@ torch.ones(2).storage().double().tolist()
 list(torch.ones(2).storage())
 1.0 in torch.ones(2).storage()
 torch.ones(2)._typed_storage().dtype
-torch.ones(2).storage()._cdata==torch.ones(2).untyped_storage()._cdata
 torch.from_numpy(np.arange(12)[::3]).untyped_storage().nbytes()
 torch.from_numpy(np.arange(12)[3:]).storage_offset()
 torch.from_numpy(np.arange(12)).untyped_storage().resizable()
