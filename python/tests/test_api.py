@@ -174,6 +174,18 @@ def test_modules_that_are_asked_first():
         rushlight.no_such_name  # noqa: B018
 
 
+def test_a_block_may_name_the_device():
+    with rushlight.device("cpu") as device:
+        assert rushlight.ones(2).device == device
+    with pytest.raises(RuntimeError), rushlight.device("meta"):
+        pass
+
+
+def test_copy_takes_what_torch_takes():
+    x = rushlight.zeros(2)
+    assert x.copy_(rushlight.ones(2), non_blocking=True).tolist() == [1.0, 1.0]
+
+
 def test_threads_can_be_set():
     before = rushlight.get_num_threads()
     rushlight.set_num_threads(2)

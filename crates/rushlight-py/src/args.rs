@@ -256,6 +256,7 @@ fn extra<'py>(form: &Form, call: &Call<'_, 'py>, named: u64, extras: &mut Extras
                 Err(_) => return Ok(false),
             },
             "layout" | "pin_memory" if form.factory => {}
+            "non_blocking" if form.def.name == "copy_" => {}
             "memory_format" if form.factory || form.def.name == "clone_of" => {
                 if !value.is_none() {
                     extras.memory_format = Some(value.to_owned());

@@ -2,10 +2,10 @@
 
 use crate::gate::raise;
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple, PyType};
 use rushlight::{DType, Device, DeviceKind};
 
 /// The type of a tensor's elements; one object each.
@@ -146,6 +146,18 @@ impl PyDevice {
         };
         PyBool::new(py, answer).to_owned().into_any().unbind()
     }
+    /// In a block, the device that new tensors are made on, which only the CPU can be.
+    fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        match slf.get().device.kind {
+            DeviceKind::Cpu => Ok(slf.clone()),
+            other => Err(PyRuntimeError::new_err(format!(
+                "device: {} cannot be the default of a block; pass device= where a tensor is made",
+                other.name()
+            ))),
+        }
+    }
+    #[pyo3(signature = (*_exc))]
+    fn __exit__(&self, _exc: &Bound<'_, PyTuple>) {}
     fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {
         Ok((py.get_type::<PyDevice>().into_any().unbind(), (self.__str__(),)))
     }
