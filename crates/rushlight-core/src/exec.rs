@@ -108,14 +108,15 @@ pub(crate) fn map_places(
     with_plan(op, outs, ins, |outs, ins| backend.map(&Map { program, params, ctype, outs, ins }))
 }
 
-/// Runs a program into fresh memory of this row-major layout; operands have its shape.
+/// Runs a program into fresh memory, laid out like this row-major layout; operands have its shape.
 #[inline]
 pub(crate) fn map_fresh(
     op: &'static str,
     call: (&Program, &[Number], CType),
-    (layout, dtype, device): (Layout, DType, Device),
+    (shape, dtype, device): (&Layout, DType, Device),
     ins: &[Place<'_>],
 ) -> Result<Tensor> {
+    let layout = shape.plain_at_origin();
     let numel = layout.numel();
     let Some(bytes) = numel.checked_mul(dtype.size()) else {
         bail!(Runtime, op, "shape {:?} of {dtype} takes more bytes than there are", layout.shape())

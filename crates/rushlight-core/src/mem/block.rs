@@ -26,11 +26,13 @@ impl Block {
     /// # Errors
     /// `Runtime` when the memory cannot be had: more than an allocation may have, more than the
     /// machine has together with what is in use, or refused by the system.
+    #[inline]
     pub fn new(bytes: usize) -> Result<Block> {
-        Block::take(bytes).map(|(block, _)| block)
+        Ok(Block::take(bytes)?.0)
     }
 
     /// The block, and whether it is known to hold zeros.
+    #[inline]
     fn take(bytes: usize) -> Result<(Block, bool)> {
         if bytes == 0 {
             // Never dereferenced; aligned like any other block.

@@ -82,10 +82,20 @@ pub fn with_fresh<R>(
     let read = |place: &Place<'_>| place.storage.0.has_bytes();
     let _first = first.filter(|p| read(p)).map(|p| p.storage.0.read());
     let _second = second.filter(|p| read(p)).map(|p| p.storage.0.read());
-    let outs = [SpanMut::one(op, &out)?];
+    let outs = [SpanMut::of(&out)];
+    outs[0].check(op)?;
     match ins {
-        [a, b] => f(&outs, &[Span::one(op, a)?, Span::one(op, b)?]),
-        [a] => f(&outs, &[Span::one(op, a)?]),
+        [a, b] => {
+            let reads = [Span::of(a), Span::of(b)];
+            reads[0].check(op)?;
+            reads[1].check(op)?;
+            f(&outs, &reads)
+        }
+        [a] => {
+            let reads = [Span::of(a)];
+            reads[0].check(op)?;
+            f(&outs, &reads)
+        }
         _ => f(&outs, &[]),
     }
 }

@@ -138,17 +138,25 @@ macro_rules! common {
                 spans: &mut SmallVec<[$span<'a>; N]>,
             ) -> Result<()> {
                 for place in places {
-                    spans.push($span::one(op, place)?);
+                    let span = $span::of(place);
+                    span.check(op)?;
+                    spans.push(span);
                 }
                 Ok(())
             }
 
-            /// The span of one place, if it stays inside its storage. The caller holds the lock it
-            /// needs for at least `'a`.
-            #[inline]
-            pub(super) fn one(op: &'static str, place: &Place<'a>) -> Result<$span<'a>> {
-                let window = Window::new(place.storage, place.layout, place.dtype);
-                if window.fits() { Ok($span(window)) } else { Err(window.error(op)) }
+            /// The span of one place, to be handed out after [`Self::check`]. The caller holds the lock
+            /// it needs for at least `'a`.
+            // Apart from the check, as a span inside a result is copied in pieces that stall.
+            #[inline(always)]
+            pub(super) fn of(place: &Place<'a>) -> $span<'a> {
+                $span(Window::new(place.storage, place.layout, place.dtype))
+            }
+
+            /// Whether it stays inside its storage.
+            #[inline(always)]
+            pub(super) fn check(&self, op: &'static str) -> Result<()> {
+                if self.0.fits() { Ok(()) } else { Err(self.0.error(op)) }
             }
 
             /// The type of its elements.

@@ -39,6 +39,7 @@ impl Storage {
     ///
     /// # Errors
     /// `Runtime` when the memory cannot be had, or when `device` is not one of host memory.
+    #[inline]
     pub fn heap(bytes: usize, device: Device) -> Result<Storage> {
         Storage::from_block(Block::new(bytes)?, device)
     }
@@ -55,6 +56,7 @@ impl Storage {
     ///
     /// # Errors
     /// `Runtime` when `device` is not one of host memory.
+    #[inline]
     pub fn from_block(block: Block, device: Device) -> Result<Storage> {
         ensure!(
             device.is_host(),
@@ -83,6 +85,7 @@ impl Storage {
     /// # Safety
     /// `ptr` is null, or `len` is 0, or until `owner` is dropped `ptr` points to `len` initialised
     /// bytes which only this storage reads and, unless `readonly`, writes.
+    #[inline(always)]
     pub(super) unsafe fn assemble(
         ptr: *mut u8,
         len: usize,

@@ -212,9 +212,10 @@ pub(super) fn pointwise_layout(op: &'static str, operands: &[OperandRef<'_>]) ->
 #[track_caller]
 pub fn pointwise(row: &PointRowRef, operands: &[OperandRef<'_>], params: &[Number]) -> Result<Tensor> {
     let row = row.point();
-    match Usual::of(row, operands) {
-        Some(call) => call.run(row, operands, params),
-        None => unusual(row, operands, params),
+    let mut call = Usual::EMPTY;
+    match call.read(row, operands) {
+        true => call.run(row, operands, params),
+        false => unusual(row, operands, params),
     }
 }
 
@@ -276,9 +277,8 @@ pub fn pointwise_inplace(
     params: &[Number],
 ) -> Result<Tensor> {
     let row = row.point();
-    if let Some(call) = Usual::of(row, operands)
-        && call.may_overwrite(target, operands)
-    {
+    let mut call = Usual::EMPTY;
+    if call.read(row, operands) && call.may_overwrite(target, operands) {
         return call.overwrite(row, operands, params, target);
     }
     let _site = SiteGuard::enter(row.name);
@@ -335,11 +335,11 @@ pub fn pointwise_out(
 }
 
 /// The layout of a result when all operands are row-major, of one shape and on one device.
-fn plain_layout(ins: &[Tensor]) -> Option<Layout> {
+fn plain_layout(ins: &[Tensor]) -> Option<&Layout> {
     let (first, rest) = ins.split_first()?;
     let (shape, device) = (first.shape(), first.device());
     let same = |t: &Tensor| t.shape() == shape && t.layout().is_plain() && t.device() == device;
-    (first.layout().is_plain() && rest.iter().all(same)).then(|| first.layout().plain_at_origin())
+    (first.layout().is_plain() && rest.iter().all(same)).then(|| first.layout())
 }
 
 /// Runs any program as one differentiable op: operands broadcast, computed in `common`.

@@ -6,7 +6,7 @@ use super::value::OperandRef;
 use crate::mem::Place;
 use crate::program::Program;
 use crate::trace::SiteGuard;
-use crate::{DType, Number, Result, Tensor, exec, grad};
+use crate::{DType, Number, Result, Tensor, bail, exec, grad};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -14,42 +14,45 @@ use std::sync::Arc;
 /// device, beside numbers that leave the dtype alone. It goes the short way, where nothing but the
 /// result is allocated.
 pub(super) struct Usual<'a> {
-    places: [Place<'a>; 3],
-    count: usize,
+    tensors: [Option<&'a Tensor>; 3],
     /// Which operands are numbers.
     numbers: usize,
 }
 
 impl<'a> Usual<'a> {
+    pub(super) const EMPTY: Usual<'a> = Usual { tensors: [None; 3], numbers: 0 };
+
+    /// Whether these operands make such a call. Fills in place: moving it whole would stall.
     #[inline(always)]
-    pub(super) fn of(row: &PointRow, operands: &[OperandRef<'a>]) -> Option<Self> {
+    pub(super) fn read(&mut self, row: &PointRow, operands: &[OperandRef<'a>]) -> bool {
         let first = match operands {
-            [OperandRef::Tensor(t), ..] | [_, OperandRef::Tensor(t), ..] => t.place(),
-            _ => return None,
+            [OperandRef::Tensor(t), ..] | [_, OperandRef::Tensor(t), ..] => *t,
+            _ => return false,
         };
-        if operands.len() > 3 || !first.layout.is_plain() || !row.takes_any_values(first.dtype) {
-            return None;
+        let (layout, dtype) = (first.layout(), first.dtype());
+        if operands.len() > 3 || !layout.is_plain() || !row.takes_any_values(dtype) {
+            return false;
         }
-        let mut call = Usual { places: [first; 3], count: 0, numbers: 0 };
+        let mut tensors = self.tensors.iter_mut();
         for (k, operand) in operands.iter().enumerate() {
             match operand {
                 OperandRef::Tensor(t) => {
-                    let place = t.place();
-                    let same = std::ptr::eq(place.layout, first.layout)
-                        || (place.dtype == first.dtype
-                            && place.storage.device() == first.storage.device()
-                            && place.layout.parts() == first.layout.parts());
+                    let same = t.is(first)
+                        || (t.dtype() == dtype
+                            && t.device() == first.device()
+                            && t.layout().parts() == layout.parts());
                     if !same {
-                        return None;
+                        return false;
                     }
-                    call.places[call.count] = place;
-                    call.count += 1;
+                    if let Some(slot) = tensors.next() {
+                        *slot = Some(t);
+                    }
                 }
-                OperandRef::Number(n) if n.category() <= first.dtype.category() => call.numbers |= 1 << k,
-                OperandRef::Number(_) => return None,
+                OperandRef::Number(n) if n.category() <= dtype.category() => self.numbers |= 1 << k,
+                OperandRef::Number(_) => return false,
             }
         }
-        Some(call)
+        true
     }
 
     #[inline(always)]
@@ -60,14 +63,22 @@ impl<'a> Usual<'a> {
         operands: &[OperandRef<'a>],
         params: &[Number],
     ) -> Result<Tensor> {
-        let ins = self.places.get(..self.count).unwrap_or(&[]);
-        let Place { storage, layout, dtype } = self.places[0];
-        let (common, result) = row.rule.apply(dtype);
+        let [Some(first), second, third] = self.tensors else {
+            bail!(Type, row.name, "takes at least one tensor")
+        };
+        let (common, result) = row.rule.apply(first.dtype());
         check_accepts(row.name, row.refuses, common)?;
         let mut fitted = SmallVec::new();
         let (program, params) = self.program(row, operands, params, common, &mut fitted)?;
         let call = (&**program, params, compute_type(common));
-        let out = exec::map_fresh(row.name, call, (layout.plain_at_origin(), result, storage.device()), ins)?;
+        let target = (first.layout(), result, first.device());
+        let out = match (second, third) {
+            (None, _) => exec::map_fresh(row.name, call, target, &[first.place()])?,
+            (Some(b), None) => exec::map_fresh(row.name, call, target, &[first.place(), b.place()])?,
+            (Some(b), Some(c)) => {
+                exec::map_fresh(row.name, call, target, &[first.place(), b.place(), c.place()])?
+            }
+        };
         if result.is_differentiable() && grad::recording() {
             record_usual(row.name, program, operands, (params, common), &out)?;
         }
@@ -95,14 +106,15 @@ impl<'a> Usual<'a> {
         target: &Tensor,
     ) -> Result<Tensor> {
         grad::check_inplace(row.name, target)?;
-        let dtype = self.places[0].dtype;
+        let dtype = target.dtype();
         let (common, result) = row.rule.apply(dtype);
         check_accepts(row.name, row.refuses, common)?;
         check_castable(row.name, result, dtype)?;
         let mut fitted = SmallVec::new();
         let (program, params) = self.program(row, operands, params, common, &mut fitted)?;
-        let ins = self.places.get(..self.count).unwrap_or(&[]);
-        exec::map_places(row.name, (program, params, compute_type(common)), &self.places[..1], ins)?;
+        let mut ins: SmallVec<[Place<'_>; 3]> = SmallVec::new();
+        self.tensors.iter().flatten().for_each(|t| ins.push(t.place()));
+        exec::map_places(row.name, (program, params, compute_type(common)), &[target.place()], &ins)?;
         target.bump_version();
         Ok(target.clone())
     }
