@@ -160,6 +160,16 @@ def test_a_buffer_cannot_shrink_under_a_tensor():
     assert t.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("dtype", ["O", [("a", "i4"), ("b", "O")], [("a", [("b", "O")])]])
+def test_a_buffer_of_objects_is_refused(dtype):
+    a = np.zeros(4, dtype)
+    for take in (lambda: torch.frombuffer(a, dtype=torch.int64), lambda: torch.asarray(memoryview(a))):
+        with pytest.raises(ValueError, match="objects"):
+            take()
+    plain = np.zeros(4, [("O", "i4"), ("fOO", "i4")])
+    assert torch.frombuffer(plain, dtype=torch.int32).shape == (8,)
+
+
 @pytest.mark.parametrize("lie", [
     lambda a: np.lib.stride_tricks.as_strided(a, (1 << 40,), (8,)),
     lambda a: np.lib.stride_tricks.as_strided(a, (4,), (24,)),

@@ -181,3 +181,16 @@ def test_cycles_through_attributes_are_collected(tie, make):
     del t
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("again", [dumped, copy.deepcopy])
+def test_parameters(again):
+    p = torch.nn.Parameter(torch.arange(3.0))
+    p.tag = "w"
+    for new in (again(p), again({"a": [p]})["a"][0]):
+        assert type(new) is torch.nn.Parameter and new.requires_grad and new.is_leaf and new.tag == "w"
+        assert new.tolist() == [0, 1, 2] and new.data_ptr() != p.data_ptr()
+    a, b = again((p, p))
+    assert a is b
+    frozen = torch.nn.Parameter(torch.arange(3), requires_grad=False)
+    assert not again(frozen).requires_grad and again(frozen).dtype is torch.int64

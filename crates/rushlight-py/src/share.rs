@@ -183,6 +183,12 @@ fn over_buffer(op: &'static str, view: &Bound<'_, PyAny>, part: Part, quiet: boo
             "{op}: the buffer is not contiguous, and only one run of bytes can be shared; copy it first"
         )));
     }
+    let format: String = view.getattr(intern!(py, "format"))?.extract()?;
+    if holds_objects(&format) {
+        return Err(PyValueError::new_err(format!(
+            "{op}: the buffer holds Python objects ('{format}'), whose addresses are no numbers to read or write"
+        )));
+    }
     let len: usize = view.getattr(intern!(py, "nbytes"))?.extract()?;
     let readonly: bool = view.getattr(intern!(py, "readonly"))?.extract()?;
     let elements = part.elements(op, len)?;
@@ -202,6 +208,11 @@ fn over_buffer(op: &'static str, view: &Bound<'_, PyAny>, part: Part, quiet: boo
         Tensor::from_storage(storage, layout, part.dtype)
     });
     made.map_err(|e| raise(py, e))
+}
+
+/// Whether a buffer's format has an `O` outside the names of fields, which stand between colons.
+fn holds_objects(format: &str) -> bool {
+    format.split(':').step_by(2).any(|part| part.contains('O'))
 }
 
 /// Where the bytes of a contiguous `memoryview` lie.
