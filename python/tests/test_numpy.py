@@ -178,9 +178,16 @@ def test_a_buffer_of_objects_is_refused(dtype):
 ])
 def test_an_array_that_reaches_outside_its_memory_is_refused(lie):
     a = lie(np.zeros(6))
-    for take in (torch.from_numpy, torch.as_tensor, torch.asarray, torch.tensor):
+    for take in (torch.from_numpy, torch.as_tensor, torch.asarray, torch.tensor, torch.from_dlpack):
         with pytest.raises(ValueError, match="outside"):
             take(a)
+
+
+def test_a_buffer_of_an_array_that_reaches_outside_its_memory_is_refused():
+    a = np.lib.stride_tricks.as_strided(np.zeros(6), (50,), (8,))
+    for x in (a, memoryview(a), memoryview(a)[:3]):
+        with pytest.raises(ValueError, match="outside"):
+            torch.frombuffer(x, dtype=torch.float64)
 
 
 def test_an_array_that_stays_inside_its_memory_is_taken():

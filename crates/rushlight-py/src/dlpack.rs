@@ -398,6 +398,7 @@ pub fn import(x: &Bound<'_, PyAny>, device: Option<Device>, copy: Option<bool>) 
             "from_dlpack: memory of others cannot be taken to {d}; use .to()"
         )));
     }
+    crate::numpy::check_array(x)?;
     let capsule = ask(x, device, copy)?;
     let capsule: &Bound<'_, PyCapsule> = capsule
         .cast()

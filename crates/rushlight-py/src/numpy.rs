@@ -192,9 +192,21 @@ fn check_reach(face: &Face, root: &Face) -> PyResult<()> {
     match inside {
         Some((first, end)) if first <= low && high <= end => Ok(()),
         _ => Err(PyValueError::new_err(format!(
-            "from_numpy: shape {:?} with strides of {:?} bytes reaches outside the array it is a view of",
+            "the array of shape {:?} with strides of {:?} bytes reaches outside the array it is a view of",
             face.shape, face.strides
         ))),
+    }
+}
+
+/// Refuses an array that reaches outside its memory; for memory that comes another way than by
+/// [`from_array`]. Whatever is no array passes.
+pub fn check_array(x: &Bound<'_, PyAny>) -> PyResult<()> {
+    match numpy(x.py())? {
+        Some(numpy) if numpy.is_array(x)? => {
+            let owner = root(numpy, x)?;
+            if owner.is(x) { Ok(()) } else { check_reach(&Face::of(numpy, x)?, &Face::of(numpy, &owner)?) }
+        }
+        _ => Ok(()),
     }
 }
 

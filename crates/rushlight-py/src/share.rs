@@ -2,7 +2,7 @@
 
 use crate::data::{device_argument, dtype_argument, from_data};
 use crate::gate::{raise, run};
-use crate::numpy::{from_array, warn_readonly};
+use crate::numpy::{check_array, from_array, warn_readonly};
 use crate::object::{tensor_of, wrap};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -183,6 +183,7 @@ fn over_buffer(op: &'static str, view: &Bound<'_, PyAny>, part: Part, quiet: boo
             "{op}: the buffer is not contiguous, and only one run of bytes can be shared; copy it first"
         )));
     }
+    check_array(&view.getattr(intern!(py, "obj"))?)?;
     let format: String = view.getattr(intern!(py, "format"))?.extract()?;
     if holds_objects(&format) {
         return Err(PyValueError::new_err(format!(
