@@ -121,26 +121,7 @@ Tensor.equal = lambda self, other: _C.equal(self, other)
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether every pair of elements is close, as ``isclose`` says."""
     with _no_grad():
-        return builtins.bool(isclose(input, other, rtol, atol, equal_nan).all())
-
-
-@both
-def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether ``|input - other| <= atol + rtol * |other|``, for each pair; equal infinities are close."""
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise TypeError(f"isclose: takes two tensors, not {type(input).__name__} and {type(other).__name__}")
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"isclose: the dtypes differ: {input.dtype} and {other.dtype}; convert one with to()")
-    if rtol < 0 or atol < 0:
-        raise RuntimeError(f"isclose: rtol and atol must not be negative, got {rtol} and {atol}")
-    if not (input.is_floating_point() or input.is_complex()):
-        # The distance is a whole number, what it may be is not.
-        a, b = (input.to(_C.int64), other.to(_C.int64)) if input.dtype is _C.bool else (input, other)
-        return (a == b) | ((a - b).abs() <= (other * rtol).abs() + atol)
-    close = _functions["isclose"](input, other, rtol, atol)
-    if equal_nan and input.is_floating_point():
-        close = close | (input.isnan() & other.isnan())
-    return close
+        return builtins.bool(_functions["isclose"](input, other, rtol, atol, equal_nan).all())
 
 
 def _no_grad():

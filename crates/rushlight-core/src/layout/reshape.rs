@@ -107,7 +107,7 @@ impl Layout {
         let mut want = 1isize;
         self.shape.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
             let fits = stride == want;
-            want = want.saturating_mul(size as isize);
+            want = want.saturating_mul(size.max(1) as isize);
             fits
         })
     }

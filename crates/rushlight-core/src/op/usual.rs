@@ -52,7 +52,8 @@ impl<'a> Usual<'a> {
                 OperandRef::Number(_) => return false,
             }
         }
-        true
+        // Beside a number an empty tensor's strides are packed anew, with sizes of 0 in them.
+        self.numbers == 0 || layout.numel() != 0
     }
 
     #[inline(always)]

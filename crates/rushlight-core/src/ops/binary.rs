@@ -14,7 +14,15 @@ pointwise! { BINARY;
     /// The angle of the point (other, input), in radians.
     fn atan2 as atan2 | arctan2, inplace atan2_ (input, other) Float except complex = |x| x[0].atan2(x[1]);
     /// `sqrt(input^2 + other^2)`.
-    fn hypot, inplace hypot_ (input, other) Promote except bool int complex = |x| (x[0] * x[0] + x[1] * x[1]).sqrt();
+    fn hypot, inplace hypot_ (input, other) Promote except bool int complex = |x| {
+        // Scaled by the larger one, so that no square overflows.
+        let (a, b) = (x[0].abs(), x[1].abs());
+        let (low, high) = (a.minimum(b), a.maximum(b));
+        let part = low / high;
+        let long = high * (part * part + 1.0).sqrt();
+        // Beside 0 and infinity there is nothing to scale.
+        (high.eq(0.0) | high.isinf()).select(a + b, long)
+    }, grad |x, y, g| vec![y.eq(0.0).select(0.0, g * x[0] / y), y.eq(0.0).select(0.0, g * x[1] / y)];
     /// `|input|` with the sign of `other`.
     fn copysign, inplace copysign_ (input, other) Float except complex = |x| x[0].copysign(x[1]);
     /// Whether both are true (not zero).

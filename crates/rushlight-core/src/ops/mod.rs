@@ -40,6 +40,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     clamp::BOUNDS,
     clamp::whole::CLAMP,
     compare::COMPARE,
+    compare::whole::CLOSE,
     conv::CONV,
     copy::COPY,
     create::CREATE,

@@ -194,8 +194,9 @@ fn add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Number) -> 
     );
     // The scaled copy would hide an overlap of the source itself.
     exec::check_overlap(op, x, &[source])?;
+    let same_cells = x.shares_storage(source) && x.layout() == source.layout();
     ensure!(
-        !(x.is(source) || x.shares_storage(source) && x.numel() > 0 && x.layout() == source.layout()),
+        !(x.is(source) || same_cells && x.numel() > 0 && x.layout().is_dense()),
         Runtime,
         op,
         "the source is the tensor that is written; clone() it first"
