@@ -162,7 +162,12 @@ fn execute(py: Python<'_>, form: &Form, args: Args, extras: Extras<'_>) -> PyRes
         return crate::out::into(py, def, &args, out);
     }
     // Views and factories know no size beforehand; only a large result is worth letting others run.
-    let work = if matches!(def.run, Run::View(_) | Run::ViewOrCopy(..)) { 0 } else { work };
+    let free = match def.run {
+        Run::View(_) => true,
+        Run::ViewOrCopy(_) => matches!(args.first(), Some(Value::Tensor(t)) if t.is_contiguous()),
+        _ => false,
+    };
+    let work = if free { 0 } else { work };
     let mut outs = gate::run(py, work, || op::dispatch(def, &args))?;
     if let Some(format) = &extras.memory_format {
         outs = outs
