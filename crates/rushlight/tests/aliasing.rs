@@ -354,3 +354,24 @@ fn overlapping_windows_collect_their_gradients() -> Result<()> {
     assert_eq!(w.grad().map(|g| g.to_vec::<f64>()).transpose()?, Some(vec![1., 0., 0., 0., 0.]));
     Ok(())
 }
+
+#[test]
+fn views_of_a_leaf_are_read_anew_after_a_write() -> Result<()> {
+    let w = counted(&[4]).requires_grad_(true)?;
+    // It reaches past the view it was made from, which as_strided allows.
+    let v = w.select(0, 2)?.as_strided([0usize; 0], [0usize; 0], Some(3))?;
+    rushlight::no_grad(|| v.mul_(0.0))?;
+    v.backward()?;
+    assert_eq!(w.grad().map(|g| g.to_vec::<f64>()).transpose()?, Some(vec![0., 0., 0., 1.]));
+    Ok(())
+}
+
+#[test]
+fn vectors_of_nothing_join_along_any_dimension() -> Result<()> {
+    let nothing = Tensor::zeros(0)?.requires_grad_(true)?;
+    let joined = Tensor::cat(&[&nothing, &nothing], -4)?;
+    assert_eq!(joined.shape(), [0]);
+    joined.sum((), false)?.backward()?;
+    assert_eq!(nothing.grad().map(|g| g.shape().to_vec()), Some(vec![0]));
+    Ok(())
+}

@@ -279,7 +279,13 @@ pub(crate) fn current_edge(t: &Tensor, view: &ViewOf) -> Result<Option<Edge>> {
             "this is one of several views of a tensor that was changed in place since; make the views anew, or use narrow"
         )
     }
-    let Some(base_edge) = base_edge.filter(|_| stale) else { return Ok(edge) };
+    // A leaf has no history, but an end that gradients reach.
+    let base_edge = match base_edge {
+        _ if !stale => None,
+        None if edge.is_some() => gradient_edge(&view.base)?,
+        known => known,
+    };
+    let Some(base_edge) = base_edge else { return Ok(edge) };
     if let Origin::Recast(op) = view.origin {
         bail!(
             Runtime,
