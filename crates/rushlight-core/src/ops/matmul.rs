@@ -251,7 +251,12 @@ pub(super) fn scaled(
     let product = if one(alpha) { product.clone() } else { product.mul(alpha)? };
     // With beta 0 the input counts for nothing, NaN included.
     if !beta.to_bool() {
-        return Ok(product);
+        if !input.requires_grad() {
+            return Ok(product);
+        }
+        // It still has a gradient, of 0.
+        let nothing = Tensor::where_cond(&Tensor::scalar(false)?, input, 0)?;
+        return product.add(&nothing);
     }
     if one(beta) { product.add(input) } else { product.add(&input.mul(beta)?) }
 }

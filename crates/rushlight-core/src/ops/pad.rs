@@ -60,7 +60,21 @@ fn pad(x: &Tensor, pad: &Size, mode: &str, value: Number) -> Result<Tensor> {
         if (before, after) == (0, 0) {
             continue;
         }
-        let n = x.shape()[d] as isize;
+        let mut n = x.shape()[d] as isize;
+        let (mut before, mut after) = (before, after);
+        if mode == "circular" && (before < 0 || after < 0) {
+            // What is cut off is not wrapped around either.
+            let (first, last) = (before.min(0).saturating_neg(), n.saturating_add(after.min(0)));
+            ensure!(
+                first <= last,
+                Runtime,
+                "pad",
+                "margins ({before}, {after}) cut off more than dimension {d} of size {n} has"
+            );
+            n = last - first;
+            out = out.narrow(d as i64, first as i64, n as i64)?;
+            (before, after) = (before.max(0), after.max(0));
+        }
         let end = n.checked_add(after).filter(|end| end.checked_add(before).is_some());
         if mode == "replicate" {
             super::create::room("pad", end.map_or(usize::MAX, |end| (end + before).max(0) as usize))?;
@@ -132,11 +146,12 @@ fn constant_samples() -> Vec<Sample> {
 }
 
 fn pad_samples() -> Vec<Sample> {
-    let cases: [(&[usize], Size, &str); 4] = [
+    let cases: [(&[usize], Size, &str); 5] = [
         (&[2, 3], [1, 2].into(), "constant"),
         (&[1, 2, 4], [2, 1].into(), "reflect"),
         (&[1, 2, 3], [2, 1].into(), "replicate"),
         (&[1, 2, 3, 3], [1, 2, 1, 0].into(), "circular"),
+        (&[1, 2, 5], [-1, 2].into(), "circular"),
     ];
     cases
         .into_iter()

@@ -103,7 +103,8 @@ fn norm(x: &Tensor, p: f64, dim: &Dims, keepdim: bool) -> Result<Tensor> {
         return x.abs()?.amin(dim.clone(), keepdim);
     }
     if p == 0.0 {
-        return x.ne(0.0)?.to_dtype(x.dtype())?.sum(dim.clone(), keepdim);
+        // Counts have a gradient, which is 0.
+        return Tensor::where_cond(&x.ne(0.0)?, 1.0, &x.mul(0.0)?)?.sum(dim.clone(), keepdim);
     }
     if p == 1.0 {
         return x.abs()?.sum(dim.clone(), keepdim);
