@@ -7,7 +7,7 @@
 use crate::exec;
 use crate::grad::{GradCx, Grads, below};
 use crate::op::Size;
-use crate::{Layout, Number, Result, Shape, Strides, Tensor, ensure};
+use crate::{DType, Layout, Number, Result, Shape, Strides, Tensor, ensure};
 use smallvec::{SmallVec, smallvec};
 
 mod padded;
@@ -254,6 +254,14 @@ fn forward(
     geometry: &Geometry,
     transposed: Option<&Size>,
 ) -> Result<Tensor> {
+    // Halves round once, at the end: overlapping windows and the bias are added in float32.
+    if x.dtype().is_half() && weight.dtype() == x.dtype() {
+        return below(|| {
+            let wide = |t: &Tensor| t.detach()?.to_dtype(DType::F32);
+            let bias = bias.map(wide).transpose()?;
+            forward(&wide(x)?, &wide(weight)?, bias.as_ref(), geometry, transposed)?.to_dtype(x.dtype())
+        });
+    }
     let out = below(|| {
         let (x, weight) = (x.detach()?, weight.detach()?);
         match transposed {
@@ -374,6 +382,12 @@ fn weight_map(
         x.shape(),
         g.shape()
     );
+    if x.dtype().is_half() && g.dtype() == x.dtype() {
+        // The sum over the batch rounds once.
+        let wide = (x.to_dtype(DType::F32)?, g.to_dtype(DType::F32)?);
+        let sum = weight_map(&wide.0, &wide.1, size, &[stride, padding, dilation], groups)?;
+        return sum.to_dtype(x.dtype());
+    }
     let columns = geometry.columns(&geometry.pad(x)?, &g.shape()[2..])?;
     let (batch, groups) = (x.shape()[0], geometry.groups);
     let g2 = g.reshape([batch, groups, g.shape()[1] / groups, columns.shape()[3]])?;
