@@ -20,8 +20,8 @@ pointwise! { BINARY;
         let (low, high) = (a.minimum(b), a.maximum(b));
         let part = low / high;
         let long = high * (part * part + 1.0).sqrt();
-        // Beside 0 and infinity there is nothing to scale.
-        (high.eq(0.0) | high.isinf()).select(a + b, long)
+        // Beside 0 there is nothing to scale; beside infinity nothing else counts, NaN neither.
+        (a.isinf() | b.isinf()).select(f64::INFINITY, high.eq(0.0).select(high, long))
     }, grad |x, y, g| vec![y.eq(0.0).select(0.0, g * x[0] / y), y.eq(0.0).select(0.0, g * x[1] / y)];
     /// `|input|` with the sign of `other`.
     fn copysign, inplace copysign_ (input, other) Float except complex = |x| x[0].copysign(x[1]);

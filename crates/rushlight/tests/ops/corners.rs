@@ -531,3 +531,14 @@ fn odd_strides_nothing_and_numbers() -> Result<()> {
     assert!(families.len() >= 23, "{families:?}");
     Ok(())
 }
+
+#[test]
+fn hypotenuses_neither_overflow_nor_lose_infinity() -> Result<()> {
+    let of = |a: f32, b: f32| Tensor::scalar(f64::from(a))?.to_dtype(DType::F32)?.hypot(b)?.item();
+    assert_eq!(of(3e30, 4e30)?.to_f64() as f32, 5e30);
+    assert_eq!(of(3e-30, 4e-30)?.to_f64() as f32, 5e-30);
+    assert_eq!(of(0.0, 0.0)?.to_f64(), 0.0);
+    assert_eq!(of(f32::NEG_INFINITY, f32::NAN)?.to_f64(), f64::INFINITY);
+    assert!(of(1.0, f32::NAN)?.to_f64().is_nan());
+    Ok(())
+}
