@@ -194,3 +194,29 @@ def test_lists_beyond_memory_are_errors():
     with pytest.raises(MemoryError):
         torch.LongTensor(1 << 62, 0).tolist()
     assert torch.LongTensor(2, 0).tolist() == [[], []]
+
+
+def test_values_that_data_replaced_are_let_go():
+    import resource
+
+    x = torch.zeros(1 << 18, requires_grad=True)
+
+    def train(steps):
+        for _ in range(steps):
+            x.data = x.data + 1
+            (x * x).sum().backward()
+            x.grad = None
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = train(20)
+    assert train(200) - before < 20_000  # kilobytes; kept, they would take 200,000
+    assert x[0].item() == 220
+
+
+def test_a_tensor_turned_in_place_is_the_base_of_its_views():
+    x = torch.zeros(2, 3)
+    row = x[0]
+    for _ in range(3):
+        x.t_()
+    assert x.shape == (3, 2) and row._base is x and x._base is None

@@ -17,7 +17,7 @@ pub struct PyTensor(UnsafeCell<State>, Cell<usize>);
 
 struct State {
     now: Tensor,
-    /// What it was before `data = ..`, `t_()` and the like; views of that still know it.
+    /// The root that it was before `t_()` and the like; views of that still know it.
     former: Vec<Tensor>,
     /// The object of the tensor it is a view of: attributes set on it live as long. Only kept.
     _base: Option<Py<PyAny>>,
@@ -40,13 +40,22 @@ impl PyTensor {
 
     /// Makes this object stand for `new`.
     pub fn exchange(slf: &Bound<'_, PyTensor>, new: Tensor) {
-        let this = slf.get();
-        new.binding().store(slf.as_ptr().addr(), Relaxed);
-        this.1.set(slf.as_ptr().addr());
+        let (this, me) = (slf.get(), slf.as_ptr().addr());
+        new.binding().store(me, Relaxed);
+        this.1.set(me);
+        // Only a root that `new` is a view of is remembered: it lives anyway. All else may go, or a
+        // loop that sets `data` would keep every value that there ever was.
+        let is_root = |old: &Tensor| new.base().is_some_and(|b| b.is(old));
         // SAFETY: the token in `slf` shows that this thread holds the interpreter; see the type.
         let state = unsafe { &mut *this.0.get() };
+        let remember = is_root(&state.now);
         let old = std::mem::replace(&mut state.now, new);
-        state.former.push(old);
+        if remember {
+            state.former.push(old);
+        } else {
+            let _ = old.binding().compare_exchange(me, 0, Relaxed, Relaxed);
+            drop(old); // nothing of the cell is borrowed any more
+        }
     }
 
     /// Whether `t` is, or was, the tensor of this object.
