@@ -1,7 +1,7 @@
 //! Python's arguments as those of a row: by position, by name, by default.
 
 use crate::dtype::{as_device, as_dtype};
-use crate::number::{Ints, int, int_list, is_numpy_scalar, number, plain_number};
+use crate::number::{Ints, all_ints, int, int_list, is_numpy_scalar, number, plain_number};
 use crate::object::tensor_of;
 use crate::random::as_generator;
 use pyo3::ffi;
@@ -20,8 +20,6 @@ pub struct Form {
     spread: Option<usize>,
     /// Makes a tensor from nothing: takes `requires_grad` and what torch's factories take.
     pub factory: bool,
-    /// How much it takes anything for an argument; forms that take less are tried first.
-    pub loose: usize,
     /// Positions where another form of the name takes a tensor: one there is no integer for this form.
     pub contested: u64,
 }
@@ -36,18 +34,7 @@ impl Form {
             _ => None,
         };
         let named = |name| def.params.iter().any(|p: &Param| p.name == name);
-        Form {
-            def,
-            inplace,
-            spread,
-            factory: named("dtype") && named("device"),
-            loose: def
-                .params
-                .iter()
-                .filter(|p| matches!(p.ty, ParamType::Operand | ParamType::OptOperand))
-                .count(),
-            contested: 0,
-        }
+        Form { def, inplace, spread, factory: named("dtype") && named("device"), contested: 0 }
     }
 
     /// Positions where it takes a tensor or a number.
@@ -179,11 +166,11 @@ pub fn parse<'py>(form: &Form, call: &Call<'_, 'py>) -> PyResult<Option<(Args, E
     for (k, p) in params.iter().enumerate() {
         let position = if p.keyword_only { None } else { call.position(k) };
         if form.spread == Some(k) && spreads(call, k) {
-            let list: Option<Ints> = (k..call.len())
-                .map(|i| call.position(i).map_or(Ok(None), |x| int(&x)))
-                .collect::<PyResult<Option<SmallVec<[i64; 6]>>>>()?
-                .map(|v| v.into_iter().map(|i| i as isize).collect());
-            let Some(list) = list else { return Ok(None) };
+            let Some(list) =
+                all_ints((k..call.len()).filter_map(|i| call.position(i)).map(|x| x.to_owned()))?
+            else {
+                return Ok(None);
+            };
             taken = call.len();
             args.push(if p.ty == ParamType::Size {
                 Value::Size(Size(list))

@@ -36,7 +36,8 @@ pub fn entries() -> &'static [Entry] {
         by_name
             .into_iter()
             .map(|(name, mut forms)| {
-                forms.sort_by_key(|f| f.loose);
+                // Those that take less for an argument are tried first.
+                forms.sort_by_key(|f| f.operands().count_ones());
                 let operands = forms.iter().fold(0, |all, f| all | f.operands());
                 forms.iter_mut().for_each(|f| f.contested = operands);
                 Entry { name, forms }
@@ -197,10 +198,7 @@ fn weight(v: &Value) -> usize {
 /// What an op gave, as torch shows it: a tensor, a named tuple or a tuple.
 pub fn results(py: Python<'_>, def: &OpDef, mut outs: Outputs) -> PyResult<Py<PyAny>> {
     match def.returns {
-        Returns::One => match outs.pop() {
-            Some(t) => wrap(py, t),
-            None => Ok(py.None()),
-        },
+        Returns::One => outs.pop().map_or_else(|| Ok(py.None()), |t| wrap(py, t)),
         Returns::List => tuple(py, outs),
         Returns::Tuple(fields) => {
             let plain = tuple(py, outs)?;

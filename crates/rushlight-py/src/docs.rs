@@ -1,21 +1,24 @@
 //! Signatures and documentation of the table's functions, as Python shows them.
 
 use crate::call::Entry;
-use rushlight::op::OpDef;
+use rushlight::op::{OpDef, Param};
 
 /// `(input: Tensor, dim: int | None = None, *, dtype: dtype | None = None)`.
 pub fn signature(def: &OpDef) -> String {
-    let mut parts = Vec::new();
-    let mut keyword_only = false;
-    for p in def.params {
-        if p.keyword_only && !keyword_only {
-            parts.push("*".to_string());
-            keyword_only = true;
-        }
+    let typed = |p: &Param| {
         let default = p.default.map(|(text, _)| format!(" = {}", python_default(text))).unwrap_or_default();
-        parts.push(format!("{}: {}{default}", p.name, p.ty.name()));
+        format!("{}: {}{default}", p.name, p.ty.name())
+    };
+    format!("({})", listed(def, typed).join(", "))
+}
+
+/// The parameters as `show` writes them, with a star before those that are given by name only.
+fn listed(def: &OpDef, show: impl Fn(&Param) -> String) -> Vec<String> {
+    let mut parts: Vec<String> = def.params.iter().map(show).collect();
+    if let Some(first) = def.params.iter().position(|p| p.keyword_only) {
+        parts.insert(first, "*".into());
     }
-    format!("({})", parts.join(", "))
+    parts
 }
 
 /// A default of a row as Python writes it.
@@ -48,23 +51,16 @@ pub fn method_doc(entry: &Entry) -> String {
 }
 
 fn text_signature(def: &OpDef) -> Vec<String> {
-    let mut parts = Vec::new();
-    let mut keyword_only = false;
-    for p in def.params {
-        if p.keyword_only && !keyword_only {
-            parts.push("*".to_string());
-            keyword_only = true;
-        }
+    listed(def, |p| {
         let default = p.default.map(|(text, _)| python_default(text)).filter(|d| {
             d.parse::<f64>().is_ok() || d == "None" || d == "True" || d == "False" || d.starts_with('"')
         });
-        parts.push(match (default, p.default.is_some()) {
+        match (default, p.default.is_some()) {
             (Some(d), _) => format!("{}={d}", p.name),
             (None, true) => format!("{}=None", p.name),
             (None, false) => p.name.to_string(),
-        });
-    }
-    parts
+        }
+    })
 }
 
 fn prose(doc: &str) -> String {

@@ -94,25 +94,18 @@ pub type Ints = SmallVec<[isize; 6]>;
 
 /// A list or tuple of integers.
 pub fn int_list(x: &Bound<'_, PyAny>) -> Maybe<Ints> {
-    let mut ints = Ints::new();
     if let Ok(tuple) = x.cast::<PyTuple>() {
-        for item in tuple.iter() {
-            match int(&item)? {
-                Some(i) => ints.push(i as isize),
-                None => return Ok(None),
-            }
-        }
-    } else if let Ok(list) = x.cast::<PyList>() {
-        for item in list.iter() {
-            match int(&item)? {
-                Some(i) => ints.push(i as isize),
-                None => return Ok(None),
-            }
-        }
-    } else {
-        return Ok(None);
+        return all_ints(tuple.iter());
     }
-    Ok(Some(ints))
+    match x.cast::<PyList>() {
+        Ok(list) => all_ints(list.iter()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The integers that objects are; `None` when one of them is none.
+pub fn all_ints<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>) -> Maybe<Ints> {
+    items.map(|x| Ok(int(&x)?.map(|i| i as isize))).collect()
 }
 
 /// A number of rushlight as Python's.

@@ -87,16 +87,24 @@ impl Drop for PyTensor {
 pub fn wrap(py: Python<'_>, t: Tensor) -> PyResult<Py<PyAny>> {
     let known = t.binding().load(Relaxed);
     if known != 0 {
-        let ptr = known as *mut ffi::PyObject;
-        // SAFETY: an object clears the word before its memory goes, so it is still there; while it
-        // is being torn down its count is 0, and it must not be revived.
-        unsafe {
-            if ffi::Py_REFCNT(ptr) > 0 {
-                return Ok(Bound::from_borrowed_ptr(py, ptr).unbind());
-            }
+        // SAFETY: an object clears the word before its memory goes.
+        if let Some(object) = unsafe { alive(py, known) } {
+            return Ok(object.unbind());
         }
     }
     fresh(py, t)
+}
+
+/// The object at an address that was remembered; `None` while it is being torn down, when its count
+/// is 0 and it must not be revived.
+///
+/// # Safety
+/// The object's memory is still its own: whoever remembers the address forgets it before that goes.
+#[inline]
+pub unsafe fn alive(py: Python<'_>, address: usize) -> Option<Bound<'_, PyAny>> {
+    let ptr = address as *mut ffi::PyObject;
+    // SAFETY: the caller's promise; the token shows that the count does not change meanwhile.
+    unsafe { (ffi::Py_REFCNT(ptr) > 0).then(|| Bound::from_borrowed_ptr(py, ptr)) }
 }
 
 fn fresh(py: Python<'_>, t: Tensor) -> PyResult<Py<PyAny>> {

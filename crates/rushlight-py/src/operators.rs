@@ -1,8 +1,9 @@
 //! Python's operators: which row each one is.
 
 use crate::args::operand;
+use crate::call::results;
 use crate::gate;
-use crate::object::{PyTensor, tensor_of, wrap};
+use crate::object::{PyTensor, tensor_of};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
@@ -42,8 +43,8 @@ fn binary(py: Python<'_>, row: &Row, left: Option<Operand>, right: Option<Operan
     let (Some(def), Some(a), Some(b)) = (**row, left, right) else { return Ok(py.NotImplemented()) };
     let work = count(&a).max(count(&b));
     let args = filled(def, [value(a, def, 0), value(b, def, 1)]);
-    let mut outs = gate::run(py, work, || op::dispatch(def, &args))?;
-    outs.pop().map_or_else(|| Ok(py.None()), |t| wrap(py, t))
+    let outs = gate::run(py, work, || op::dispatch(def, &args))?;
+    results(py, def, outs)
 }
 
 /// `left op= right`.
@@ -89,8 +90,8 @@ fn unary(slf: &Bound<'_, PyTensor>, row: &Row) -> PyResult<Py<PyAny>> {
     let Some(def) = **row else { return Ok(py.NotImplemented()) };
     let t = slf.get().get(py);
     let (n, args) = (t.numel(), [Value::Tensor(t)]);
-    let mut outs = gate::run(py, n, || op::dispatch(def, &args))?;
-    outs.pop().map_or_else(|| Ok(py.None()), |t| wrap(py, t))
+    let outs = gate::run(py, n, || op::dispatch(def, &args))?;
+    results(py, def, outs)
 }
 
 macro_rules! operators {

@@ -7,7 +7,6 @@ use crate::gate::raise;
 use crate::number::{int, int_list};
 use crate::object::{PyTensor, wrap};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
-use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice, PyTuple};
@@ -38,12 +37,8 @@ impl Drop for PyStorage {
 pub fn object<'py>(py: Python<'py>, storage: &Storage) -> PyResult<Bound<'py, PyStorage>> {
     let known = objects().get(&storage.id()).copied();
     if let Some(address) = known {
-        let ptr = address as *mut ffi::PyObject;
-        // SAFETY: an object leaves the table before its memory goes, and this thread holds the
-        // interpreter, so it is still there; while it is being torn down its count is 0, and it must
-        // not be revived.
-        let found = unsafe { (ffi::Py_REFCNT(ptr) > 0).then(|| Bound::from_borrowed_ptr(py, ptr)) };
-        if let Some(found) = found {
+        // SAFETY: an object leaves the table before its memory goes.
+        if let Some(found) = unsafe { crate::object::alive(py, address) } {
             return Ok(found.cast_into::<PyStorage>()?);
         }
     }
