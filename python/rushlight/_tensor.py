@@ -19,7 +19,7 @@ def __iter__(self):
 
 def _reshaping(name, view):
     def change(self, *args):
-        self._become(view(self, *args))
+        self._become(view(self, *args), name)
         return self
 
     change.__name__ = name

@@ -74,9 +74,9 @@ impl Tensor {
     ///
     /// # Errors
     /// `Runtime` for a leaf that requires grad, as for any in-place op.
-    pub fn restride_in_place(&self, op: &'static str) -> Result<()> {
-        crate::grad::check_inplace(op, self)?;
-        self.bump_version();
+    pub fn restride_in_place(&self, view: &Tensor) -> Result<()> {
+        crate::grad::check_inplace("restride", self)?;
+        view.succeed(self);
         Ok(())
     }
 

@@ -1,11 +1,12 @@
 //! From tensors to a backend: one lock plan, one call. Nothing here knows about autograd.
 
 use crate::backend::{Backend, Map, backend};
-use crate::layout::{Layout, Overlap, pair_overlap};
+use crate::layout::{Layout, Overlap, exact_overlap, pair_overlap};
 use crate::mem::{Place, Storage, with_fresh, with_plan};
 use crate::program::{Program, Sort, trace};
-use crate::{CType, DType, Device, Number, Result, Tensor, bail, ensure};
+use crate::{CType, DType, Device, Number, Result, Tensor, bail, ensure, err};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// The program that hands its input on.
@@ -209,39 +210,70 @@ fn move_bytes(from: &Storage, to: &Storage) -> Result<()> {
     crate::mem::with_bytes_mut("to_device", to, |b| b.copy_from_slice(&bytes))
 }
 
-/// Refuses a write whose result would depend on the order of the loop: a target that covers a
-/// cell twice by expansion, or that meets an input partly (contract 1h).
-pub(crate) fn check_overlap(op: &'static str, out: &Tensor, ins: &[&Tensor]) -> Result<()> {
+/// `input` as it may be read while `out` is written: itself, or a copy of it where the two share
+/// cells in a way that torch does not judge, and leaves to the order of its loop (contract 1h).
+///
+/// # Errors
+/// `Runtime` for what torch refuses: `out` covers a cell twice by expansion, or both are dense and
+/// meet in part.
+pub(crate) fn apart<'a>(op: &'static str, out: &Tensor, input: &'a Tensor) -> Result<Cow<'a, Tensor>> {
     check_self_overlap(op, out)?;
-    for t in ins.iter().filter(|t| t.shares_storage(out) && !t.is(out)) {
-        let clash = match pair_overlap(out.layout(), out.element_size(), t.layout(), t.element_size()) {
-            Overlap::No | Overlap::Full => false,
-            Overlap::Partial => true,
-            // torch leaves these to chance; refuse when they do meet (and are not the same cells).
-            Overlap::TooHard => {
-                out.layout() != t.layout()
-                    && crate::layout::exact_overlap(
-                        out.layout(),
-                        out.element_size(),
-                        t.layout(),
-                        t.element_size(),
-                    ) != Some(false)
-            }
-        };
-        ensure!(
-            !clash,
-            Runtime,
-            op,
-            "the written tensor (shape {:?}, strides {:?}, offset {}) and an input (shape {:?}, strides {:?}, offset {}) share some cells but not all; clone() the input first",
-            out.shape(),
-            out.strides(),
-            out.storage_offset(),
-            t.shape(),
-            t.strides(),
-            t.storage_offset()
-        );
+    match meeting(out, input) {
+        Overlap::No | Overlap::Full => Ok(Cow::Borrowed(input)),
+        Overlap::Partial => Err(met(op, out, input)),
+        Overlap::Recast | Overlap::TooHard => beside(op, input).map(Cow::Owned),
     }
-    Ok(())
+}
+
+/// As [`apart`] for the operands of a formula, where it would be no mistake only by luck to read
+/// what is being written: that is refused. `None` when all may be read as they are.
+pub(crate) fn all_apart(op: &'static str, out: &Tensor, ins: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
+    check_self_overlap(op, out)?;
+    if ins.iter().all(|t| t.is(out) || !t.shares_storage(out)) {
+        return Ok(None);
+    }
+    let read = |t: &&Tensor| match meeting(out, t) {
+        Overlap::No | Overlap::Full => Ok((*t).clone()),
+        Overlap::Partial | Overlap::TooHard => Err(met(op, out, t)),
+        Overlap::Recast => beside(op, t),
+    };
+    ins.iter().map(read).collect::<Result<_>>().map(Some)
+}
+
+/// How two tensors meet; `TooHard` only where they do.
+fn meeting(out: &Tensor, input: &Tensor) -> Overlap {
+    if input.is(out) {
+        return Overlap::Full;
+    }
+    if !input.shares_storage(out) {
+        return Overlap::No;
+    }
+    let (a, a_size) = (out.layout(), out.element_size());
+    let (b, b_size) = (input.layout(), input.element_size());
+    match pair_overlap(a, a_size, b, b_size) {
+        Overlap::TooHard if exact_overlap(a, a_size, b, b_size) == Some(false) => Overlap::No,
+        known => known,
+    }
+}
+
+fn met(op: &'static str, out: &Tensor, input: &Tensor) -> crate::Error {
+    let (a, b) = (out.layout(), input.layout());
+    err!(
+        Runtime,
+        op,
+        "the written tensor (shape {:?}, strides {:?}, offset {}) and an input (shape {:?}, strides {:?}, offset {}) share some cells but not all; clone() the input first",
+        a.shape(),
+        a.strides(),
+        a.offset(),
+        b.shape(),
+        b.strides(),
+        b.offset()
+    )
+}
+
+fn beside(op: &'static str, input: &Tensor) -> Result<Tensor> {
+    let reason = "it is read while a tensor that shares its cells is written";
+    copy_as(op, &input.detach()?, input.like_layout()?, input.dtype(), reason)
 }
 
 /// Refuses to write to an expanded tensor.

@@ -218,18 +218,23 @@ impl PyTensor {
         PyTensor::exchange(slf, new);
         Ok(())
     }
-    /// This object becomes what `view` is; for in-place changes of shape.
-    fn _become(slf: &Bound<'_, Self>, view: &Bound<'_, Self>) -> PyResult<()> {
+    /// This object becomes what `view` is; for `op`, an in-place change of shape.
+    fn _become(slf: &Bound<'_, Self>, view: &Bound<'_, Self>, op: &str) -> PyResult<()> {
+        let op = RESHAPING.into_iter().find(|name| *name == op).unwrap_or("an in-place change of shape");
         let (py, t) = (slf.py(), Self::of(slf));
         let new = Self::of(view);
         if !t.shares_storage(&new) {
-            return Err(PyNotImplementedError::new_err("_become: takes a view of the tensor"));
+            return Err(PyNotImplementedError::new_err(format!("{op}: takes a view of the tensor")));
         }
-        t.restride_in_place("_become").map_err(|e| raise(py, e))?;
+        t.restride_in_place(&new).map_err(|e| raise(py, e.in_op(op)))?;
         PyTensor::exchange(slf, new);
         Ok(())
     }
 }
+
+/// Methods that change a tensor's own shape, for messages.
+const RESHAPING: [&str; 8] =
+    ["t_", "transpose_", "swapaxes_", "swapdims_", "squeeze_", "unsqueeze_", "as_strided_", "resize_"];
 
 /// A tensor that is an argument of a hand-written function.
 pub struct Arg(pub Tensor);

@@ -330,3 +330,122 @@ fn overlap() -> Result<()> {
     drop(m);
     Ok(())
 }
+
+#[test]
+fn a_source_that_is_written_is_read_first() -> Result<()> {
+    let m = square(3);
+    let log = rushlight::trace::copies(|| m.narrow(1, 1, 2)?.copy_(&m.narrow(1, 0, 2)?));
+    assert_eq!(of(&m), [0.0, 0.0, 1.0, 3.0, 3.0, 4.0, 6.0, 6.0, 7.0]);
+    assert!(log.1.iter().any(|c| c.reason.contains("read while")), "{:?}", log.1);
+    // A row over all rows; in its full shape it is not dense.
+    let m = square(3);
+    m.set(.., &m.i(1)?)?;
+    assert_eq!(of(&m), [3.0, 4.0, 5.0].repeat(3));
+    let m = square(2);
+    m.index_put_(
+        &[Some(&Tensor::from_vec(vec![1i64, 0], [2])?)],
+        &m.select(0, 0)?.unsqueeze(0)?.expand([2, 2])?,
+        false,
+    )?;
+    assert_eq!(of(&m), [0.0, 1.0, 0.0, 1.0]);
+    // A formula over what it writes would be right by luck alone.
+    let m = square(3);
+    refused(m.sub_(&m.narrow(1, 0, 1)?), "clone() the input");
+    // The same bytes as wider elements are converted before they are written.
+    let x = t(&[1.5, 2.5]).to_dtype(DType::F32)?;
+    let wide = x.view_dtype(DType::F64)?;
+    let want = of(&x.to_dtype(DType::F64)?.add(&wide)?.to_dtype(DType::F32)?.to_dtype(DType::F64)?);
+    x.add_(&wide)?;
+    assert_eq!(of(&x.to_dtype(DType::F64)?), want);
+    Ok(())
+}
+
+#[test]
+fn a_value_of_the_graph_among_integers_is_never_lost_in_silence() -> Result<()> {
+    let value = total(&leaf(&[2.0]));
+    let fresh = || Tensor::from_vec(vec![1i64, 2, 3], [3]);
+    let writes: [fn(&Tensor, &Tensor) -> Result<Tensor>; 3] = [
+        |x, v| x.fill_(v),
+        |x, v| x.masked_fill_(&x.gt(1)?, v),
+        |x, v| x.index_fill_(0, &Tensor::from_vec(vec![0i64], [1])?, v),
+    ];
+    for write in writes {
+        let x = fresh()?;
+        write(&x, &value)?;
+        assert!(x.requires_grad());
+        for result in [x.mul(2), x.add(&x), x.sum((), false), x.narrow(0, 0, 1), x.copy()] {
+            refused(result, "no gradient");
+        }
+        assert!(!x.gt(0)?.requires_grad() && !x.detach()?.requires_grad());
+        refused(total(&x.to_dtype(DType::F64)?).backward(), "a gradient reached");
+    }
+    // copy_ converts, and ends the graph like to_dtype.
+    let x = fresh()?;
+    x.copy_(&value)?;
+    assert!(!x.requires_grad());
+    Ok(())
+}
+
+#[test]
+fn fill_takes_a_tensor_of_no_dimensions() -> Result<()> {
+    let (x, value) = (leaf(&[1.0, 2.0, 3.0]), leaf(&[5.0]));
+    let y = x.mul(2.0)?;
+    y.narrow(0, 1, 2)?.fill_(&value.select(0, 0)?)?;
+    assert_eq!(of(&y), [2.0, 5.0, 5.0]);
+    total(&y).backward()?;
+    assert_eq!((of(&x.grad().unwrap()), of(&value.grad().unwrap())), (vec![2.0, 0.0, 0.0], vec![2.0]));
+    // The value may be a cell of what is written.
+    let y = t(&[7.0, 8.0]);
+    y.fill_(&y.select(0, 1)?)?;
+    assert_eq!(of(&y), [8.0, 8.0]);
+    refused(y.fill_(&t(&[1.0])), "no dimensions");
+    refused(t(&[1.0]).expand([3])?.fill_(&value.select(0, 0)?.detach()?), "memory cell");
+    Ok(())
+}
+
+#[test]
+fn a_view_beyond_its_source_writes_to_the_base() -> Result<()> {
+    // `part` has the first half alone; a view of it by strides reaches the other.
+    let writes: [fn(&Tensor) -> Result<Tensor>; 3] =
+        [|s| s.clamp_(-1.0, 3.0), |s| s.mul_(2.0), |s| s.cumsum_(0)];
+    for (write, want) in
+        writes.into_iter().zip([[1.0, 1.0, 2.0, 0.0], [1.0, 1.0, 4.0, 4.0], [1.0, 1.0, 4.0, 2.0]])
+    {
+        let x = leaf(&[1.0, 2.0, 2.5, 9.0]);
+        let base = x.mul(1.0)?;
+        let far = base.narrow(0, 0, 2)?.as_strided([2], [1], Some(2))?;
+        write(&far)?;
+        total(&base).add(&total(&far))?.backward()?;
+        assert_eq!(of(&x.grad().unwrap()), want);
+    }
+    // A change of its own shape keeps the history it has: nothing of the source is in it.
+    let x = leaf(&[1.0, 2.0, 2.5, 9.0]);
+    let base = x.mul(1.0)?;
+    let mut far = base.narrow(0, 0, 2)?.as_strided([1, 2], [1, 1], Some(2))?;
+    far.t_()?;
+    total(&base).add(&total(&far))?.backward()?;
+    assert_eq!(of(&x.grad().unwrap()), [1.0; 4]);
+    Ok(())
+}
+
+#[test]
+fn a_stale_view_is_told_before_or_after_its_dimensions_as_in_torch() -> Result<()> {
+    let base = leaf(&[1.0, 2.0, 3.0]).mul(1.0)?;
+    let stale = base.split(2, 0)?.remove(0);
+    base.mul_(2.0)?;
+    let kind = |r: Result<Tensor>| r.err().map(|e| e.kind());
+    let first = |r: Result<Vec<Tensor>>| r.map(|mut v| v.remove(0));
+    for (bad, good, want) in [
+        (stale.movedim(4, 0), stale.movedim(0, 0), Kind::Index),
+        (stale.narrow(3, 0, 1), stale.narrow(0, 0, 1), Kind::Index),
+        (first(stale.chunk(1, 2)), first(stale.chunk(1, 0)), Kind::Index),
+        (stale.i(7), stale.i(0), Kind::Index),
+        (stale.transpose(0, 5), stale.transpose(0, 0), Kind::Runtime),
+        (stale.select(0, 7), stale.select(0, 0), Kind::Runtime),
+    ] {
+        assert_eq!((kind(bad), kind(good)), (Some(want), Some(Kind::Runtime)));
+    }
+    let empty = stale.as_strided([0], [1], Some(0));
+    assert_eq!(empty.and_then(|e| e.unbind(0).map(|_| e)).err().map(|e| e.kind()), Some(Kind::Runtime));
+    Ok(())
+}

@@ -310,6 +310,13 @@ fn fit(from: &Arc<Node>, grad: Tensor, want: &super::node::OutInfo) -> Result<Te
         );
         super::sum_to(&grad, &want.shape)?
     };
+    ensure!(
+        want.dtype.is_differentiable(),
+        Runtime,
+        from.name,
+        "a gradient reached a tensor of {}, to which a value that requires grad was written; write its detach() instead",
+        want.dtype
+    );
     let grad = if grad.device() == want.device { grad } else { grad.to_device(want.device)? };
     match (grad.dtype() == want.dtype, want.dtype.is_complex() || !grad.dtype().is_complex()) {
         (true, _) => Ok(grad),

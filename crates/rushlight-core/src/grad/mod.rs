@@ -37,7 +37,7 @@ pub(crate) use pointwise::{begin_inplace, finish_inplace, record_program};
 pub(crate) use record::{
     check_mutation, record_mutation, record_op, stale_argument, stale_source, sum_to, wants_record,
 };
-pub(crate) use view::{make_view, rebase};
+pub(crate) use view::{make_view, rebase, reread_from_base};
 
 use crate::Tensor;
 use smallvec::SmallVec;

@@ -107,7 +107,7 @@ fn program_edges(program: &Program, ins: &[&Tensor]) -> Result<(SmallVec<[Option
     let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
     let mut wanted = 0u64;
     for (i, t) in ins.iter().enumerate() {
-        let edge = match t.dtype().is_differentiable() && program.inputs()[i] == Sort::Num {
+        let edge = match program.inputs()[i] == Sort::Num {
             true => gradient_edge(t)?,
             false => None,
         };
@@ -132,6 +132,11 @@ pub(crate) fn record_program(
     let (edges, wanted) = program_edges(program, ins)?;
     if wanted == 0 {
         return Ok(());
+    }
+    if !outs.iter().any(|o| o.dtype().is_differentiable()) {
+        // Truth values never have one: a comparison of such integers is as good as of others.
+        let whole = outs.iter().any(|o| o.dtype() != DType::Bool);
+        return if whole { super::record::refuse_integers(op, ins.iter().copied()) } else { Ok(()) };
     }
     let grad = program.grad(wanted)?;
     let mut saved: SmallVec<[Saved; 2]> = SmallVec::new();
@@ -166,10 +171,7 @@ pub(crate) fn begin_inplace(
     target: &Tensor,
     ins: &[&Tensor],
 ) -> Result<Option<History>> {
-    if !super::mode::recording()
-        || !ins.iter().any(|t| t.requires_grad())
-        || !target.dtype().is_differentiable()
-    {
+    if !super::mode::recording() || !ins.iter().any(|t| t.requires_grad()) {
         return Ok(None);
     }
     if let Some(view) = target.0.view() {
@@ -183,6 +185,7 @@ pub(crate) fn begin_inplace(
         .map(|f| match f {
             // The program writes where its first input is, so the old values must be kept apart.
             Feed::Input(0) => {
+                super::record::refuse_integers(op, [target])?;
                 let old = crate::exec::copy_as(
                     op,
                     &target.detach()?,

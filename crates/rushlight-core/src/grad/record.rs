@@ -5,7 +5,7 @@ use super::node::{Backward, Body, Edge, Node, OutInfo};
 use super::saved::Saved;
 use super::{Grads, rebase};
 use crate::op::{Args, GradDef, OpDef, Operand, OptOperand, Value, arg};
-use crate::{Result, Tensor, err};
+use crate::{Result, Tensor, bail, err};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -203,8 +203,8 @@ fn edges_of(args: &[Value]) -> Result<(Edges, SmallVec<[bool; 4]>)> {
     let mut edges = Edges::new();
     let mut push = |t: Option<&Tensor>| -> Result<()> {
         let edge = match t {
-            Some(t) if t.dtype().is_differentiable() => gradient_edge(t)?,
-            _ => None,
+            Some(t) => gradient_edge(t)?,
+            None => None,
         };
         edges.push(edge);
         Ok(())
@@ -257,10 +257,32 @@ fn keep_args(def: &'static OpDef, grad: &GradDef, args: Args) -> Result<SmallVec
         .collect()
 }
 
+/// An integer tensor that took a value of the graph is part of it, but nothing can flow through ops
+/// whose results are integers again.
+pub(crate) fn refuse_integers<'a>(
+    op: &'static str,
+    args: impl IntoIterator<Item = &'a Tensor>,
+) -> Result<()> {
+    match args.into_iter().find(|t| !t.dtype().is_differentiable() && t.requires_grad()) {
+        None => Ok(()),
+        Some(t) => bail!(
+            Runtime,
+            op,
+            "a value that requires grad was written to this tensor, and {} has no gradient; write its detach(), or convert the tensor to a float first",
+            t.dtype()
+        ),
+    }
+}
+
 /// Records a call of a row that has a formula.
 pub(crate) fn record_op(def: &'static OpDef, grad: &GradDef, args: Args, outs: &[Tensor]) -> Result<()> {
+    if outs.is_empty() {
+        // No result is left to find out that an argument cannot be in a graph any more.
+        return stale_argument(&args).map_or(Ok(()), Err);
+    }
     if !outs.iter().any(|o| o.dtype().is_differentiable()) {
-        return Ok(());
+        let tensors = args.iter().flat_map(Value::tensors);
+        return if def.converts() { Ok(()) } else { refuse_integers(def.name, tensors) };
     }
     let (edges, wanted) = edges_of(&args)?;
     if edges.iter().all(Option::is_none) {
@@ -301,7 +323,9 @@ pub(crate) fn check_mutation(
     args: &[Value],
     target: &Tensor,
 ) -> Result<Option<Edges>> {
-    if !wants_record(args) || !target.dtype().is_differentiable() {
+    // As in torch: copy_ to integers ends the graph there. Any other write of a value that requires
+    // grad makes even integers part of it, so that the lost gradient is an error and not silence.
+    if !wants_record(args) || (def.converts() && !target.dtype().is_differentiable()) {
         return Ok(None);
     }
     if let Some(view) = target.0.view() {

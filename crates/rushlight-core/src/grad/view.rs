@@ -31,6 +31,7 @@ pub(crate) fn make_view(
 fn record_view(def: &'static OpDef, source: &Tensor, view: &Tensor, rest: &[Value]) -> Result<()> {
     let _site = SiteGuard::enter(def.name);
     let Some(edge) = gradient_edge(source)? else { return Ok(()) };
+    super::record::refuse_integers(def.name, [source])?;
     match (&def.grad, &def.run) {
         (None, Run::View(rule)) => {
             let body = RuleBackward { rule: *rule, rest: rest.into(), source: OutInfo::of(source) };
@@ -67,6 +68,14 @@ pub(crate) fn attach(source: &Tensor, layout: Layout, dtype: DType, origin: Orig
     view
 }
 
+/// A view about to be written takes its history from its base, whose cells it is; the view that it
+/// was made from need not reach them (`as_strided`).
+pub(crate) fn reread_from_base(t: &Tensor) {
+    if t.0.view().is_some() && t.meta().is_some() {
+        t.state().made_at = u64::MAX;
+    }
+}
+
 /// Several views of one tensor at once (`split`, `unbind`): none of them may be written in place in a graph.
 pub(crate) fn attach_several(op: &'static str, source: &Tensor, layouts: Vec<Layout>) -> Vec<Tensor> {
     layouts.into_iter().map(|l| attach(source, l, source.dtype(), Origin::Several(op))).collect()
@@ -81,6 +90,7 @@ pub(crate) fn strided_view(op: &'static str, source: &Tensor, layout: Layout) ->
     let view = attach(source, layout, source.dtype(), Origin::Plain);
     if super::mode::recording() && source.requires_grad() {
         let Some(edge) = gradient_edge(source)? else { return Ok(view) };
+        super::record::refuse_integers(op, [source])?;
         let (from, cells) = relative(source.layout(), view.layout())?;
         let body = StridedBackward { source: from, view: cells, what: Move::Gather };
         set_history(&view, op, smallvec![Some(edge)], Arc::new(body));

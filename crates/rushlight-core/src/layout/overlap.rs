@@ -17,6 +17,8 @@ pub enum Overlap {
     Full,
     /// Some cells in common, in different places.
     Partial,
+    /// The same bytes as elements of another size; torch converts such an input before it writes.
+    Recast,
     /// One of them has holes or repeats cells; torch does not judge it.
     TooHard,
 }
@@ -102,8 +104,11 @@ pub fn pair_overlap(a: &Layout, a_size: usize, b: &Layout, b_size: usize) -> Ove
     };
     let (a_range, b_range) = (range(a, a_size), range(b, b_size));
     if a_range == b_range {
-        let same = a_size == b_size && a.strides == b.strides;
-        return if same { Overlap::Full } else { Overlap::Partial };
+        return match (a.strides == b.strides, a_size == b_size) {
+            (true, true) => Overlap::Full,
+            (true, false) => Overlap::Recast,
+            (false, _) => Overlap::Partial,
+        };
     }
     let meet = a_range.0 < b_range.1 && b_range.0 < a_range.1;
     if meet { Overlap::Partial } else { Overlap::No }

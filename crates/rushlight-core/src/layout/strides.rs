@@ -60,7 +60,8 @@ pub fn elementwise_strides(operands: &[(&[usize], &[isize])], out: &[usize]) -> 
         if operands.iter().all(|(shape, strides)| is_contiguous(shape, strides)) {
             return contiguous_strides(out);
         }
-        if operands.iter().all(|(shape, strides)| is_channels_last(shape, strides)) {
+        // Only in rank 4, as in torch; in rank 5 the strides themselves are kept.
+        if out.len() == 4 && operands.iter().all(|(shape, strides)| is_channels_last(shape, strides)) {
             return channels_last_strides(out).unwrap_or_else(|| contiguous_strides(out));
         }
         let first = operands[0].1;

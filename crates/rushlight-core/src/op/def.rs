@@ -105,9 +105,10 @@ impl OpDef {
             _ => None,
         }
     }
-    /// Whether its operands may be on different devices: copying there is its purpose.
-    pub(crate) fn crosses_devices(&self) -> bool {
-        self.name == "copy_"
+    /// Whether conversion is its purpose: operands may be on different devices, and a gradient ends
+    /// where the result is an integer.
+    pub(crate) fn converts(&self) -> bool {
+        matches!(self.name, "copy_" | "cast" | "transfer")
     }
 }
 

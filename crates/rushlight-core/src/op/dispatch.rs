@@ -5,7 +5,7 @@ use super::value::{Args, AsOperand, OperandRef, OptOperand, Value};
 use super::{Pack, pointwise, pointwise_inplace};
 use crate::grad;
 use crate::trace::SiteGuard;
-use crate::{Number, Result, Tensor, bail, ensure, err};
+use crate::{Error, Kind, Number, Result, Tensor, bail, ensure, err};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
@@ -48,7 +48,17 @@ pub fn dispatch(def: &'static OpDef, args: impl AsRef<[Value]>) -> Result<Output
 fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
     // A stale view is the first thing to complain about; looking for one is left to the failure.
     let differentiable = def.grad.is_some() || !matches!(def.run, Run::Function(_));
-    run(def, args).map_err(|e| if differentiable { grad::stale_argument(args).unwrap_or(e) } else { e })
+    run(def, args).map_err(|e| match differentiable && !comes_first(def, &e) {
+        true => grad::stale_argument(args).unwrap_or(e),
+        false => e,
+    })
+}
+
+/// Whether torch finds this fault before it looks at whether a view is stale: ops that it makes of
+/// others look at their dimensions first.
+fn comes_first(def: &OpDef, e: &Error) -> bool {
+    let composite = ["chunk", "moveaxis", "movedim", "narrow", "tensor_split", "unflatten"];
+    e.kind() == Kind::Index && composite.contains(&def.name)
 }
 
 #[track_caller]
@@ -77,7 +87,7 @@ fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
             let _site = SiteGuard::enter(def.name);
             let target = super::arg::<Tensor>(def.name, args, 0)?.clone();
             grad::check_inplace(def.name, &target)?;
-            if !def.crosses_devices() {
+            if !def.converts() {
                 let others = args[1..].iter().flat_map(Value::tensors).filter(|t| t.dim() > 0);
                 crate::exec::common_device(def.name, others.chain([&target]))?;
             }
@@ -101,7 +111,10 @@ fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
 /// The rule's own.
 #[track_caller]
 pub(crate) fn view(def: &'static OpDef, source: &Tensor, rest: &[Value]) -> Result<Tensor> {
-    fresh_view(def, source, rest).map_err(|e| grad::stale_source(source).unwrap_or(e))
+    fresh_view(def, source, rest).map_err(|e| match comes_first(def, &e) {
+        true => e,
+        false => grad::stale_source(source).unwrap_or(e),
+    })
 }
 
 #[inline]
@@ -152,6 +165,7 @@ fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor>
     crate::exec::check_self_overlap(def.name, target)?;
     // Backward may read the old values, which the result overwrites: it gets a copy of them.
     let outs = if grad::wants_record(args) && def.inplace.is_some() {
+        grad::reread_from_base(target);
         let mut own: Args = args.into();
         own[0] = Value::Tensor(target.copy()?);
         dispatch_slice(def, &own)?

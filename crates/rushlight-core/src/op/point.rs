@@ -235,7 +235,7 @@ fn unusual(row: &'static PointRow, operands: &[OperandRef<'_>], params: &[Number
     let moved = moved(&call.tensors, device)?;
     let ins = refs(&call.tensors, &moved);
     exec::map(row.name, call.program, &call.params, compute_type(call.common), &[&out], &ins)?;
-    if call.result.is_differentiable() {
+    if call.result != DType::Bool {
         grad::record_program(
             row.name,
             call.program,
@@ -285,7 +285,8 @@ pub fn pointwise_inplace(
     grad::check_inplace(row.name, target)?;
     let call = row.prepare(operands, params)?;
     check_castable(row.name, call.result, target.dtype())?;
-    let moved = moved(&call.tensors, target.device())?;
+    let (moved, apart);
+    moved = self::moved(&call.tensors, target.device())?;
     let ins = refs(&call.tensors, &moved);
     let shapes: SmallVec<[&[usize]; 3]> = ins.iter().map(|t| t.shape()).collect();
     let shape = broadcast_shapes(row.name, &shapes)?;
@@ -296,8 +297,12 @@ pub fn pointwise_inplace(
         "the result has shape {shape:?} and does not fit into the tensor of shape {:?} it should replace",
         target.shape()
     );
-    exec::check_overlap(row.name, target, &ins)?;
+    apart = exec::all_apart(row.name, target, &ins)?;
     let history = grad::begin_inplace(row.name, call.program, target, &ins)?;
+    let ins = match &apart {
+        Some(apart) => apart.iter().collect(),
+        None => ins,
+    };
     exec::map(row.name, call.program, &call.params, compute_type(call.common), &[target], &ins)?;
     target.bump_version();
     grad::finish_inplace(row.name, history, &call.params, call.common, target)?;
@@ -326,9 +331,14 @@ pub fn pointwise_out(
         layout.shape(),
         out.shape()
     );
-    let moved = moved(&call.tensors, out.device())?;
+    let (moved, apart);
+    moved = self::moved(&call.tensors, out.device())?;
     let ins = refs(&call.tensors, &moved);
-    exec::check_overlap(row.name, out, &ins)?;
+    apart = exec::all_apart(row.name, out, &ins)?;
+    let ins = match &apart {
+        Some(apart) => apart.iter().collect(),
+        None => ins,
+    };
     exec::map(row.name, call.program, &call.params, compute_type(call.common), &[out], &ins)?;
     out.bump_version();
     Ok(out.clone())

@@ -7,6 +7,7 @@ use crate::program::{Program, Scalar, Sort, Src, trace};
 use crate::trace::SiteGuard;
 use crate::{Number, Result, Tensor, ensure, exec, grad};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// A formula over `N` tensors and `P` numbers whose `M` results overwrite the first `M` tensors, all
 /// in one pass over memory.
@@ -86,7 +87,10 @@ impl<const N: usize, const P: usize> Update<N, P> {
                 targets[0].shape(),
                 t.shape()
             );
-            exec::check_overlap(op, t, tensors)?;
+            for input in tensors {
+                let kept = matches!(exec::apart(op, t, input)?, Cow::Borrowed(_));
+                ensure!(kept, Runtime, op, "an input shares some cells with a tensor that is overwritten");
+            }
             let shared = targets[..k].iter().any(|o| {
                 o.shares_storage(t)
                     && pair_overlap(o.layout(), o.element_size(), t.layout(), t.element_size()) != Overlap::No

@@ -80,7 +80,7 @@ impl<'a> Usual<'a> {
                 exec::map_fresh(row.name, call, target, &[first.place(), b.place(), c.place()])?
             }
         };
-        if result.is_differentiable() && grad::recording() {
+        if result != DType::Bool && grad::recording() {
             record_usual(row.name, program, operands, (params, common), &out)?;
         }
         Ok(out)

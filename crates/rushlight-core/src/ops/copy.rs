@@ -1,7 +1,7 @@
 //! Copies, casts and moves: the ops whose purpose is new memory, and writes of whole tensors.
 
 use crate::exec;
-use crate::op::{Sample, Value, samples};
+use crate::op::{Operand, Sample, Value, samples};
 use crate::trace::SiteGuard;
 use crate::{DType, Device, Layout, Number, Result, Tensor, ensure};
 use smallvec::smallvec;
@@ -23,10 +23,14 @@ ops! { COPY;
         },
         samples: copy_samples,
     }
-    /// Every element becomes `value`.
-    fn fill_ (input: Tensor, value: Number) -> Tensor {
-        mutates: exec::fill(input, value.checked_cast("fill_", input.dtype())?).map(|()| input.clone()),
-        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(Tensor::full_as(&cx.grad(0)?, Number::Int(0))?)]),
+    /// Every element becomes `value`, a number or a tensor of no dimensions.
+    fn fill_ (input: Tensor, value: Operand) -> Tensor {
+        mutates: fill(input, value),
+        grad: [reads inputs; outputs] |cx| {
+            let g = cx.grad(0)?;
+            let value = cx.needs(1).then(|| g.sum((), false)).transpose()?;
+            Ok(smallvec![Some(Tensor::full_as(&g, Number::Int(0))?), value])
+        },
         samples: fill_samples,
     }
     /// Every element becomes 0.
@@ -61,6 +65,27 @@ ops! { COPY;
     }
 }
 
+fn fill(x: &Tensor, value: &Operand) -> Result<Tensor> {
+    match value {
+        Operand::Number(n) => exec::fill(x, n.checked_cast("fill_", x.dtype())?)?,
+        Operand::Tensor(t) => {
+            ensure!(
+                t.dim() == 0,
+                Runtime,
+                "fill_",
+                "the value must be one number or a tensor of no dimensions, not of shape {:?}",
+                t.shape()
+            );
+            exec::check_self_overlap("fill_", x)?;
+            // Read before anything is written, whatever memory it lies in.
+            let one = t.detach()?.to_dtype(x.dtype())?.to_device(x.device())?;
+            let one = if one.shares_storage(x) { one.copy()? } else { one };
+            exec::copy(x, &one)?;
+        }
+    }
+    Ok(x.clone())
+}
+
 fn duplicate(x: &Tensor) -> Result<Tensor> {
     exec::copy_as("copy", x, x.like_layout()?, x.dtype(), "a copy was asked for")
 }
@@ -79,8 +104,7 @@ fn write(x: &Tensor, src: &Tensor) -> Result<Tensor> {
     if x.shares_storage(src) && x.layout() == src.layout() && x.dtype() == src.dtype() {
         return Ok(x.clone());
     }
-    exec::check_overlap("copy_", x, &[src])?;
-    exec::copy(x, src)?;
+    exec::copy(x, &*exec::apart("copy_", x, src)?)?;
     Ok(x.clone())
 }
 
@@ -173,13 +197,17 @@ fn copy_samples() -> Vec<Sample> {
 }
 
 fn fill_samples() -> Vec<Sample> {
-    unary_samples()
-        .into_iter()
-        .map(|mut s| {
-            s.args.push(Value::Number(Number::Float(2.5)));
+    let mut all = Vec::new();
+    for value in
+        [Some(Operand::Number(Number::Float(2.5))), samples::values(&[], 5).ok().map(Operand::Tensor)]
+    {
+        let Some(value) = value else { continue };
+        all.extend(unary_samples().into_iter().map(|mut s| {
+            s.args.push(Value::Operand(value.clone()));
             s
-        })
-        .collect()
+        }));
+    }
+    all
 }
 
 fn cast_samples() -> Vec<Sample> {

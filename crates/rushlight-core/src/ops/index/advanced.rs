@@ -189,9 +189,10 @@ fn put(x: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool
         )
     })?;
     // One value reaches every cell of an expanded tensor alike.
-    if values.numel() != 1 || accumulate {
-        exec::check_overlap("index_put_", x, &[values])?;
-    }
+    let values = match values.numel() != 1 || accumulate {
+        true => &*exec::apart("index_put_", x, values)?,
+        false => values,
+    };
     let how = if accumulate { ScatterOp::Add } else { ScatterOp::Set };
     write(RULES, how, x, plan.indexed, &plan.axes, values, &from)?;
     Ok(x.clone())

@@ -154,7 +154,7 @@ fn place(
         index.numel(),
         x.shape()
     );
-    exec::check_overlap(op, x, &[source])?;
+    let source = &*exec::apart(op, x, source)?;
     let axes = [axis(&own, &index, &shape, d)?];
     write(rules(op, false), how, x, still(&own, &shape, d)?, &axes, source, &from)?;
     Ok(x.clone())
@@ -193,7 +193,7 @@ fn add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Number) -> 
         x.shape()
     );
     // The scaled copy would hide an overlap of the source itself.
-    exec::check_overlap(op, x, &[source])?;
+    let kept = exec::apart(op, x, source)?;
     let same_cells = x.shares_storage(source) && x.layout() == source.layout();
     ensure!(
         !(x.is(source) || same_cells && x.numel() > 0 && x.layout().is_dense()),
@@ -204,7 +204,7 @@ fn add(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Number) -> 
     if x.dim() > 1 && x.numel() == 0 && source.shape()[d] == index.numel() {
         return Ok(x.clone()); // torch does not look at the positions then
     }
-    place("index_add_", ScatterOp::Add, x, dim, index, &scaled(source, alpha)?)
+    place("index_add_", ScatterOp::Add, x, dim, index, &scaled(&kept, alpha)?)
 }
 
 fn fill(x: &Tensor, dim: i64, index: &Tensor, value: &Operand) -> Result<Tensor> {

@@ -88,7 +88,7 @@ fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<
         index.numel(),
         source.numel()
     );
-    exec::check_overlap(op, x, &[source])?;
+    let source = &*exec::apart(op, x, source)?;
     let source = source.detach()?.reshape(index.shape())?;
     let how = if accumulate { ScatterOp::Add } else { ScatterOp::Set };
     // Row-major positions are places in memory of a contiguous tensor only.

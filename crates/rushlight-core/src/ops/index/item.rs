@@ -70,12 +70,7 @@ impl Tensor {
             return match value {
                 Operand::Number(n) => view.fill_(n).map(drop),
                 Operand::Tensor(t) if t.shape() == view.shape() => view.copy_(&t).map(drop),
-                // One value is read before anything is written, whatever memory it lies in.
-                Operand::Tensor(t)
-                    if t.shares_storage(&view) && (t.dim() == 0 || t.numel() == 1 && view.numel() > 1) =>
-                {
-                    view.copy_(&without_leading_ones(&t)?.copy()?).map(drop)
-                }
+                Operand::Tensor(t) if t.dim() == 0 => view.fill_(&t).map(drop),
                 // In its full shape it may turn out to be the very cells that are written.
                 Operand::Tensor(t) if t.shares_storage(&view) => {
                     view.copy_(&without_leading_ones(&t)?.expand(view.shape())?).map(drop)
@@ -145,7 +140,11 @@ fn apply(x: &Tensor, parts: &[Index]) -> Result<(Tensor, Vec<Option<Tensor>>)> {
     };
     for part in parts {
         match simplified(part)? {
-            Index::Int(i) => view = view.select(dim as i64, i as i64)?,
+            // A place out of range comes before a view that is stale.
+            Index::Int(i) => {
+                let part = view.select(dim as i64, i as i64);
+                view = part.map_err(|e| view.layout().select(dim as isize, i).err().unwrap_or(e))?;
+            }
             Index::Slice { start: None, end: None, step: 1 } => dim += 1,
             Index::Slice { start, end, step } => {
                 let (start, end) = (start.map(|i| i as i64), end.map(|i| i as i64));

@@ -153,7 +153,7 @@ pub(super) fn place(
     let d = dim_index(op, dim as isize, x.dim())?;
     exec::common_device(op, [x, index, src])?;
     let index = positions(op, Kind::Runtime, index, Some(x))?;
-    exec::check_overlap(op, x, &[src])?;
+    let src = &*exec::apart(op, x, src)?;
     if index.numel() == 0 {
         return Ok(x.clone());
     }

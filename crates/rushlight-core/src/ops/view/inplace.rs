@@ -183,12 +183,17 @@ impl Tensor {
         let alone = self.0.view().is_none() && Arc::strong_count(&self.0) == 1;
         let view = make(self)?;
         let next = if alone { self.as_root(&view)? } else { view };
-        next.bump_version();
-        if next.meta().is_some() {
-            next.state().made_at = next.version();
-        }
+        next.succeed(self);
         *self = next;
         Ok(self)
+    }
+
+    /// Counts the change of layout that makes `old` this tensor; the history it has stays true.
+    pub(crate) fn succeed(&self, old: &Tensor) {
+        old.bump_version();
+        if self.meta().is_some() {
+            self.state().made_at = self.version();
+        }
     }
 
     /// `view`, a view of this tensor alone, as a root with the same history.
