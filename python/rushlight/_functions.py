@@ -299,20 +299,6 @@ def trace(input):
 Tensor.trace = FUNCTIONS.pop("trace")
 
 
-@function
-def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """The standard deviation and the mean over ``dim``."""
-    dim, correction = _corrected("std_mean", dim, unbiased, correction)
-    return input.std(dim, correction=correction, keepdim=keepdim), input.mean(dim, keepdim=keepdim)
-
-
-@function
-def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """The variance and the mean over ``dim``."""
-    dim, correction = _corrected("var_mean", dim, unbiased, correction)
-    return input.var(dim, correction=correction, keepdim=keepdim), input.mean(dim, keepdim=keepdim)
-
-
 @both
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The ``p``-norm over ``dim``; ``"fro"`` is 2."""

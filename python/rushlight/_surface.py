@@ -22,9 +22,10 @@ IN_PLACE = frozenset(
 #: In the module only.
 FUNCTIONS = frozenset(
     """adaptive_avg_pool1d atleast_1d atleast_2d atleast_3d avg_pool1d batch_norm
-    binary_cross_entropy_with_logits block_diag constant_pad_nd conv1d conv2d conv3d conv_transpose1d
-    conv_transpose2d conv_transpose3d convolution dropout embedding full_like group_norm kl_div layer_norm
-    max_pool1d max_pool2d ones_like rms_norm tensordot view_as_complex view_as_real zeros_like""".split()
+    binary_cross_entropy_with_logits block_diag bucketize constant_pad_nd conv1d conv2d conv3d
+    conv_transpose1d conv_transpose2d conv_transpose3d convolution dropout embedding full_like group_norm
+    kl_div layer_norm max_pool1d max_pool2d ones_like pdist rms_norm tensordot view_as_complex
+    view_as_real zeros_like""".split()
 )
 
 #: In nn.functional only, which also shows some of the above.
@@ -35,7 +36,10 @@ FUNCTIONAL = frozenset(
 )
 
 #: Parts of other functions.
-HIDDEN = frozenset("_max_pool nonzero_numpy slice transfer".split())
+HIDDEN = frozenset(
+    """_gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique _unique_consecutive
+    _var_mean nonzero_numpy slice transfer""".split()
+)
 
 #: Attributes of a tensor that the table has as functions of it; the first are functions too.
 PROPERTIES = ("real", "imag", "T", "mT")

@@ -160,7 +160,7 @@ pub struct Scatter<'a> {
 }
 
 /// Sorts along one axis, NaN as the largest. With fewer places than the input has along the axis,
-/// only the first ones of the order are wanted (topk).
+/// only so many of the order are wanted: its first ones (topk), or those that `from` says (median).
 pub struct Sort<'a> {
     /// Sorted values.
     pub values: SpanMut<'a>,
@@ -174,6 +174,9 @@ pub struct Sort<'a> {
     pub descending: bool,
     /// Equal values keep their order.
     pub stable: bool,
+    /// Where in the order each line's places begin: int64, shaped like `values`, stride 0 along the
+    /// axis. Without it at 0. What reaches past the end of a line is an error.
+    pub from: Option<Span<'a>>,
 }
 
 /// Work that a backend may do in one go; the op falls back to primitives where it declines.

@@ -10,7 +10,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use rushlight_core::backend::Sort;
 use rushlight_core::layout::{Layout, Nest};
-use rushlight_core::{DType, Result};
+use rushlight_core::{DType, Result, ensure};
 
 /// Rows from this length on are sorted by digits.
 const LONG: usize = 4096;
@@ -94,6 +94,8 @@ struct Lines {
     values: Ptr,
     indices: Ptr,
     input: Ptr,
+    /// The place of the order that each line begins with, if not the first.
+    from: Option<Ptr>,
     steps: [isize; 3],
     /// How many are wanted of how many.
     k: usize,
@@ -108,16 +110,22 @@ pub(crate) fn run(call: &Sort<'_>) -> Result<()> {
     let (vl, vs, k) = lines(call.values.layout(), call.axis)?;
     let (il, is, _) = lines(call.indices.layout(), call.axis)?;
     let (sl, ss, n) = lines(call.input.layout(), call.axis)?;
-    let nest = Nest::new(sl.shape(), &[vl.strides(), il.strides(), sl.strides()]);
+    let fl = match &call.from {
+        Some(from) => lines(from.layout(), call.axis)?.0,
+        None => Layout::new(sl.shape(), vec![0; sl.rank()], 0)?,
+    };
+    let nest = Nest::new(sl.shape(), &[vl.strides(), il.strides(), sl.strides(), fl.strides()]);
     let all = Lines {
         values: Ptr::write(&call.values),
         indices: Ptr::write(&call.indices),
         input: Ptr::read(&call.input),
+        from: call.from.as_ref().map(Ptr::read),
         steps: [vs, is, ss],
         k,
         n,
         descending: call.descending,
     };
+    all.check(&nest)?;
     let grain = (pool::GRAIN / 8 / n).max(1);
     with_stored!(call.input.dtype(), |T| {
         // Keys of 32 bits and positions of 32 bits fit into one word.
@@ -131,6 +139,28 @@ pub(crate) fn run(call: &Sort<'_>) -> Result<()> {
 }
 
 impl Lines {
+    /// The place of the order that the line at `offset` of `from` begins with.
+    fn start(&self, offset: isize) -> i64 {
+        // SAFETY: the nest walks the lines of `from`, whose element this is; it holds int64.
+        self.from.map_or(0, |p| unsafe { p.offset(offset).cast::<i64>().read_unaligned() })
+    }
+
+    /// Refuses places that a line does not have, before the first write.
+    fn check(&self, nest: &Nest) -> Result<()> {
+        let mut fits = self.from.is_some() || self.k <= self.n;
+        if self.from.is_some() {
+            let inner = nest.inner_strides()[3];
+            nest.for_each_run(0..nest.numel(), |offsets, len| {
+                for r in 0..len as isize {
+                    let end = usize::try_from(self.start(offsets[3] + r * inner)).map(|s| s.checked_add(self.k));
+                    fits &= matches!(end, Ok(Some(end)) if end <= self.n);
+                }
+            });
+        }
+        ensure!(fits, Index, "sort", "the {} places wanted do not lie in an order of {}", self.k, self.n);
+        Ok(())
+    }
+
     fn sort<T: Key, P: Packed>(&self, nest: &Nest, range: std::ops::Range<usize>) {
         let (mut row, mut spare): (Vec<P>, Vec<P>) = (Vec::with_capacity(self.n), Vec::new());
         let flip = if self.descending { u64::MAX >> (64 - P::HALF) } else { 0 };
@@ -145,7 +175,9 @@ impl Lines {
                 };
                 row.clear();
                 row.extend((0..self.n).map(|i| P::pack(load(i).key() ^ flip, i)));
-                first(&mut row, &mut spare, self.k, T::BITS / 8);
+                // `check` saw that it is not negative and leaves k places.
+                let from = self.start(offsets[3] + r * inner[3]) as usize;
+                part(&mut row, &mut spare, from, self.k, T::BITS / 8);
                 for (i, packed) in row.iter().take(self.k).enumerate() {
                     let (i, place) = (i as isize, packed.place());
                     let value = self.values.offset(start(0) + i * self.steps[0]).cast::<T>();
@@ -161,14 +193,18 @@ impl Lines {
     }
 }
 
-/// Sorts the smallest `k` to the front.
-fn first<P: Packed>(row: &mut Vec<P>, spare: &mut Vec<P>, k: usize, digits: u32) {
+/// Sorts, and leaves only the `k` from place `from` on, which must be there.
+fn part<P: Packed>(row: &mut Vec<P>, spare: &mut Vec<P>, from: usize, k: usize, digits: u32) {
     if k == 0 {
         return;
     }
-    if k < row.len() {
-        row.select_nth_unstable(k - 1);
-        row.truncate(k);
+    if from + k < row.len() {
+        row.select_nth_unstable(from + k - 1);
+        row.truncate(from + k);
+    }
+    if from > 0 {
+        row.select_nth_unstable(from);
+        row.drain(..from);
     }
     if row.len() < LONG { row.sort_unstable() } else { by_digits(row, spare, digits) }
 }

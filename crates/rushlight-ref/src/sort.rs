@@ -3,7 +3,7 @@
 use crate::index::{each, each_line, offset};
 use rushlight_core::backend::Sort;
 use rushlight_core::mem::Span;
-use rushlight_core::{Number, Result, Shape, ensure};
+use rushlight_core::{Number, Result, Shape, bail, ensure};
 use std::cmp::Ordering;
 
 /// Always stable: a legal order for calls that do not ask for it too.
@@ -27,7 +27,16 @@ pub(crate) fn run(call: &Sort<'_>) -> Result<()> {
         let load = |i| call.input.load(offset(call.input.layout(), &at(i)));
         let mut line: Vec<(Number, usize)> = (0..length(shape)).map(|i| (load(i), i)).collect();
         line.sort_by(|(a, _), (b, _)| if call.descending { order(*b, *a) } else { order(*a, *b) });
-        for (i, (value, from)) in line.into_iter().take(length(call.values.layout().shape())).enumerate() {
+        let k = length(call.values.layout().shape());
+        let skip = match &call.from {
+            Some(from) if k > 0 => from.get::<i64>(offset(from.layout(), &at(0))),
+            _ => 0,
+        };
+        let skip = usize::try_from(skip).ok().filter(|s| s.checked_add(k).is_some_and(|end| end <= line.len()));
+        let Some(skip) = skip else {
+            bail!(Index, "sort", "the {k} places wanted do not lie in an order of {}", line.len())
+        };
+        for (i, (value, from)) in line.into_iter().skip(skip).take(k).enumerate() {
             call.values.store(offset(call.values.layout(), &at(i)), value);
             call.indices.set(offset(call.indices.layout(), &at(i)), from as i64);
         }
@@ -77,6 +86,7 @@ mod tests {
                 axis: 0,
                 descending,
                 stable: true,
+                from: None,
             })
         })
         .unwrap();
@@ -97,7 +107,7 @@ mod tests {
             (dense(&[2, 2], &[3u64, 1, u64::MAX, 0]), dense(&[2, 2], &[0u64; 4]), dense(&[2, 2], &[0i64; 4]));
         run(&[&values, &indices], &[&input], |outs, ins| {
             let (values, indices, input) = (outs[0], outs[1], ins[0]);
-            RefBackend.sort(&Sort { values, indices, input, axis: 0, descending: true, stable: true })
+            RefBackend.sort(&Sort { values, indices, input, axis: 0, descending: true, stable: true, from: None })
         })
         .unwrap();
         assert_eq!(values.raw::<u64>(), [u64::MAX, 1, 3, 0]);

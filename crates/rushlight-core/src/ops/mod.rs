@@ -10,11 +10,14 @@ pub mod compare;
 pub mod conv;
 pub mod copy;
 pub mod create;
+pub mod distance;
 pub mod einsum;
+pub mod histogram;
 pub mod index;
 pub mod join;
 pub mod loss;
 pub mod matmul;
+pub mod moments;
 pub mod norm;
 mod operators;
 pub mod order;
@@ -22,6 +25,7 @@ pub mod pad;
 pub mod pool;
 pub mod product;
 pub mod reduce;
+pub mod running;
 pub mod scan;
 pub mod statistics;
 pub mod unary;
@@ -44,7 +48,9 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     conv::CONV,
     copy::COPY,
     create::CREATE,
+    distance::DISTANCE,
     einsum::EINSUM,
+    histogram::HISTOGRAM,
     index::advanced::ADVANCED,
     index::along::ALONG,
     index::combine::COMBINE,
@@ -54,12 +60,17 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     join::JOIN,
     loss::LOSS,
     matmul::MATMUL,
+    moments::MOMENTS,
     norm::NORM,
     order::ORDER,
+    order::distinct::DISTINCT,
+    order::search::SEARCH,
+    order::select::SELECT,
     pad::PAD,
     pool::POOL,
     product::PRODUCT,
     reduce::REDUCE,
+    running::RUNNING,
     scan::SCAN,
     statistics::STATISTICS,
     unary::UNARY,

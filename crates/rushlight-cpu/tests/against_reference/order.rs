@@ -18,7 +18,7 @@ fn check(input: &Operand, axis: usize, k: usize, descending: bool, out: usize) {
     let name = format!("{k} of {} along {axis}, descending: {descending}", input.dtype);
     agree(&name, &[values, indices], &[input], &|b, outs, ins| {
         let (values, indices, input) = (outs[0], outs[1], ins[0]);
-        b.sort(&Sort { values, indices, input, axis, descending, stable: true })
+        b.sort(&Sort { values, indices, input, axis, descending, stable: true, from: None })
     });
 }
 

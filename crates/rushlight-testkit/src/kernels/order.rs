@@ -2,7 +2,7 @@
 
 use super::{input, output, shape, told_all};
 use crate::{Arg, Operand, Pair, Report, Rng, Tolerance, Values};
-use rushlight_core::DType;
+use rushlight_core::{DType, Layout, Number};
 use rushlight_core::backend::{Backend, Sort};
 use rushlight_core::mem::{Span, SpanMut};
 use std::collections::HashSet;
@@ -30,19 +30,31 @@ fn one_sort(pair: &Pair, report: &mut Report, rng: &mut Rng, dtype: DType) {
     let src = input(rng, &shape, dtype, values);
     let outs = [output(rng, &kept, dtype), output(rng, &kept, DType::I64)];
     let (descending, stable) = (rng.one_in(2), rng.one_in(2));
+    // Every other time with places that begin anywhere, rarely with one that leads past the end.
+    let within = rng.one_in(2);
+    let spare = (shape[axis] - kept[axis]) as i64 + i64::from(stable && rng.one_in(9));
+    let mut line = kept.clone();
+    line[axis] = 1;
+    let mut starts = input(rng, &line, DType::I64, Values::Small);
+    starts.fill(|_| Number::Int(rng.between(0, spare)));
+    let mut still = starts.layout.strides().to_vec();
+    still[axis] = 0;
+    let wide = Layout::new(kept.as_slice(), still, starts.layout.offset()).expect("no cell more");
+    let starts = starts.with_layout(wide);
     let call = |backend: &dyn Backend, outs: &[SpanMut<'_>], ins: &[Span<'_>]| {
         let (values, indices) = (outs[0], outs[1]);
-        backend.sort(&Sort { values, indices, input: ins[0], axis, descending, stable })
+        let from = within.then(|| ins[1]);
+        backend.sort(&Sort { values, indices, input: ins[0], axis, descending, stable, from })
     };
     let refs: Vec<&Operand> = outs.iter().collect();
     let result = if stable {
-        pair.agree(&refs, &[Arg::Own(&src)], &[Tolerance::EXACT; 2], call).map(drop)
+        pair.agree(&refs, &[Arg::Own(&src), Arg::Own(&starts)], &[Tolerance::EXACT; 2], call).map(drop)
     } else {
-        pair.results(&refs, &[Arg::Own(&src)], call)
+        pair.results(&refs, &[Arg::Own(&src), Arg::Own(&starts)], call)
             .and_then(|[got, expected]| any_order(&src, &got, &expected, axis))
     };
     report.case(result, || {
-        let how = format!("descending {descending}, stable {stable}, {} kept", kept[axis]);
+        let how = format!("descending {descending}, stable {stable}, {} kept, from elsewhere {within}", kept[axis]);
         format!("sort along {axis}, {how}: {} -> {}", told_all([&src]), told_all(&outs))
     });
 }

@@ -179,12 +179,13 @@ fn nonzero(x: &Tensor) -> Result<Tensor> {
     let rank = x.dim();
     if rank == 0 {
         let count = scan(&through(x, x.layout().unsqueeze(0)?))?.len();
-        return Tensor::alloc(Layout::contiguous(&[count, 0][..])?, DType::I64, x.device());
+        let layout = Layout::new(&[count, 0][..], &[1, count as isize][..], 0)?;
+        return Tensor::alloc(layout, DType::I64, x.device());
     }
     let list = scan(x)?;
     let count = list.len() / rank;
     let columns = host_list(&list, &[rank, count], x)?;
-    let rows = Layout::new(&[count, rank][..], &[1, count.max(1) as isize][..], 0)?;
+    let rows = Layout::new(&[count, rank][..], &[1, count as isize][..], 0)?;
     Ok(through(&columns, rows))
 }
 
