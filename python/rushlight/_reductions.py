@@ -78,7 +78,7 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
 def _edges(op, points, bins, range):
     """The edges of bins: as given, or of so many."""
     if all(isinstance(b, Tensor) for b in bins):
-        return [b.detach().clone() for b in bins]
+        return list(bins)
     if any(isinstance(b, Tensor) for b in bins):
         raise TypeError(f"{op}: bins must be numbers or tensors, not both")
     limits = None if range is None else tensor([float(x) for x in range], dtype=float64)
@@ -97,6 +97,8 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     hist = _functions["_histogramdd"](points, edges, weight=weight, density=density)
     if out is not None:
         hist, edges = _functions["add"](hist, 0, out=out[0]), [_functions["add"](edges[0], 0, out=out[1])]
+    elif isinstance(bins, Tensor):
+        edges = [bins.detach().clone()]
     return return_types._class("histogram", ("hist", "bin_edges"))((hist, edges[0]))
 
 

@@ -152,7 +152,8 @@ impl Lines {
             let inner = nest.inner_strides()[3];
             nest.for_each_run(0..nest.numel(), |offsets, len| {
                 for r in 0..len as isize {
-                    let end = usize::try_from(self.start(offsets[3] + r * inner)).map(|s| s.checked_add(self.k));
+                    let end =
+                        usize::try_from(self.start(offsets[3] + r * inner)).map(|s| s.checked_add(self.k));
                     fits &= matches!(end, Ok(Some(end)) if end <= self.n);
                 }
             });

@@ -32,7 +32,8 @@ pub(crate) fn run(call: &Sort<'_>) -> Result<()> {
             Some(from) if k > 0 => from.get::<i64>(offset(from.layout(), &at(0))),
             _ => 0,
         };
-        let skip = usize::try_from(skip).ok().filter(|s| s.checked_add(k).is_some_and(|end| end <= line.len()));
+        let skip =
+            usize::try_from(skip).ok().filter(|s| s.checked_add(k).is_some_and(|end| end <= line.len()));
         let Some(skip) = skip else {
             bail!(Index, "sort", "the {k} places wanted do not lie in an order of {}", line.len())
         };
@@ -107,7 +108,15 @@ mod tests {
             (dense(&[2, 2], &[3u64, 1, u64::MAX, 0]), dense(&[2, 2], &[0u64; 4]), dense(&[2, 2], &[0i64; 4]));
         run(&[&values, &indices], &[&input], |outs, ins| {
             let (values, indices, input) = (outs[0], outs[1], ins[0]);
-            RefBackend.sort(&Sort { values, indices, input, axis: 0, descending: true, stable: true, from: None })
+            RefBackend.sort(&Sort {
+                values,
+                indices,
+                input,
+                axis: 0,
+                descending: true,
+                stable: true,
+                from: None,
+            })
         })
         .unwrap();
         assert_eq!(values.raw::<u64>(), [u64::MAX, 1, 3, 0]);

@@ -96,7 +96,13 @@ fn range_of(x: &Tensor) -> Result<(f64, f64)> {
 
 fn histc(x: &Tensor, bins: i64, low: f64, high: f64) -> Result<Tensor> {
     let op = "histc";
-    ensure!(x.dtype().is_float(), NotImplemented, op, "takes floats, not {}; convert with to_dtype", x.dtype());
+    ensure!(
+        x.dtype().is_float(),
+        NotImplemented,
+        op,
+        "takes floats, not {}; convert with to_dtype",
+        x.dtype()
+    );
     ensure!(bins > 0, Runtime, op, "{bins} bins; there must be at least one");
     let x = x.detach()?;
     if x.device() == Device::META {
@@ -146,24 +152,43 @@ fn histogram_edges(x: &Tensor, bins: &Size, range: Option<&Tensor>) -> Result<Ve
     let op = "histogram";
     let x = points(op, x)?;
     let rank = x.shape()[1];
-    ensure!(bins.0.len() == rank, Runtime, op, "{} numbers of bins for points of {rank} coordinates", bins.0.len());
+    ensure!(
+        bins.0.len() == rank,
+        Runtime,
+        op,
+        "{} numbers of bins for points of {rank} coordinates",
+        bins.0.len()
+    );
     for n in &bins.0 {
         ensure!(*n > 0, Runtime, op, "{n} bins; there must be at least one");
     }
     let given = match range {
         Some(t) => {
-            ensure!(t.numel() == 2 * rank, Runtime, op, "the range needs {} numbers, not {}", 2 * rank, t.numel());
+            ensure!(
+                t.numel() == 2 * rank,
+                Runtime,
+                op,
+                "the range needs {} numbers, not {}",
+                2 * rank,
+                t.numel()
+            );
             t.detach()?.to_dtype(DType::F64)?.to_vec::<f64>()?
         }
         None if x.shape()[0] == 0 => [0.0, 1.0].repeat(rank),
         None => {
-            let (low, high) = (x.amin(0, false)?.to_dtype(DType::F64)?, x.amax(0, false)?.to_dtype(DType::F64)?);
+            let (low, high) =
+                (x.amin(0, false)?.to_dtype(DType::F64)?, x.amax(0, false)?.to_dtype(DType::F64)?);
             low.to_vec::<f64>()?.into_iter().zip(high.to_vec::<f64>()?).flat_map(|(a, b)| [a, b]).collect()
         }
     };
     let edges = |(pair, n): (&[f64], &isize)| -> Result<Tensor> {
         let (mut low, mut high) = (pair[0], pair[1]);
-        ensure!(low.is_finite() && high.is_finite(), Runtime, op, "the range from {low} to {high} is not finite");
+        ensure!(
+            low.is_finite() && high.is_finite(),
+            Runtime,
+            op,
+            "the range from {low} to {high} is not finite"
+        );
         ensure!(low <= high, Runtime, op, "min = {low} is above max = {high}");
         if low == high {
             (low, high) = (low - 0.5, high + 0.5);
@@ -178,7 +203,13 @@ fn histogram_in(x: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density: 
     let op = "histogram";
     let flat = points(op, x)?;
     let rank = flat.shape()[1];
-    ensure!(edges.len() == rank, Runtime, op, "{} vectors of edges for points of {rank} coordinates", edges.len());
+    ensure!(
+        edges.len() == rank,
+        Runtime,
+        op,
+        "{} vectors of edges for points of {rank} coordinates",
+        edges.len()
+    );
     for e in edges {
         ensure!(
             e.dim() == 1 && e.numel() > 0 && e.dtype() == x.dtype(),

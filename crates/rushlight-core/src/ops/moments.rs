@@ -68,7 +68,8 @@ fn nanmean(x: &Tensor, dim: &Dims, keepdim: bool, dtype: Option<DType>) -> Resul
     );
     let is_number = x.detach()?.eq(&x.detach()?)?;
     let count = is_number.sum(dim.clone(), keepdim)?;
-    let sum = Tensor::where_cond(&is_number, x, 0)?.to_dtype(x.dtype())?.sum_with(dim.clone(), keepdim, dtype);
+    let sum =
+        Tensor::where_cond(&is_number, x, 0)?.to_dtype(x.dtype())?.sum_with(dim.clone(), keepdim, dtype);
     sum.map_err(|e| e.in_op(op))?.div(&count)
 }
 
@@ -158,8 +159,13 @@ fn corrcoef(x: &Tensor) -> Result<Tensor> {
 }
 
 fn count_samples() -> Vec<Sample> {
-    let cases: [(&[usize], Dims); 5] =
-        [(&[3, 4], Dims::All), (&[3, 4], 0.into()), (&[2, 3, 4], [0, -1].into()), (&[], Dims::All), (&[0, 2], 0.into())];
+    let cases: [(&[usize], Dims); 5] = [
+        (&[3, 4], Dims::All),
+        (&[3, 4], 0.into()),
+        (&[2, 3, 4], [0, -1].into()),
+        (&[], Dims::All),
+        (&[0, 2], 0.into()),
+    ];
     let zeros = |shape: &[usize]| samples::indices(shape, 3, 1).and_then(|t| t.to_dtype(DType::F64));
     let sample = |(shape, dim): (&[usize], Dims)| {
         Some(samples::sample([Value::Tensor(zeros(shape).ok()?), Value::Dims(dim)], false))
@@ -169,7 +175,9 @@ fn count_samples() -> Vec<Sample> {
 
 fn aminmax_samples() -> Vec<Sample> {
     let mut all = Vec::new();
-    for (shape, dim) in [(&[3, 4][..], None), (&[3, 4], Some(0)), (&[2, 3, 4], Some(-2)), (&[], None), (&[], Some(0))] {
+    for (shape, dim) in
+        [(&[3, 4][..], None), (&[3, 4], Some(0)), (&[2, 3, 4], Some(-2)), (&[], None), (&[], Some(0))]
+    {
         for keepdim in [false, true] {
             all.extend(one(shape, [Value::OptInt(dim), Value::Bool(keepdim)]));
         }
@@ -205,5 +213,9 @@ fn cov_samples() -> Vec<Sample> {
 
 fn corr_samples() -> Vec<Sample> {
     // Values at the limits are kinks.
-    [&[3, 5][..], &[2, 4], &[4]].into_iter().filter_map(|s| one(s, [])).map(|s| Sample { grad: false, ..s }).collect()
+    [&[3, 5][..], &[2, 4], &[4]]
+        .into_iter()
+        .filter_map(|s| one(s, []))
+        .map(|s| Sample { grad: false, ..s })
+        .collect()
 }

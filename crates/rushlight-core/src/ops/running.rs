@@ -24,7 +24,7 @@ ops! { RUNNING;
         grad: [reads inputs; outputs 1] |cx| extreme_grad(cx),
         samples: line_samples,
     }
-    /// Logarithm of the running sum of exponentials along `dim`. Floats only.
+    /// Logarithm of the running sum of exponentials along `dim`. Floats and complex numbers only.
     fn logcumsumexp [out] (input: Tensor, dim: Int) -> Tensor {
         run: super::logcumsumexp(input, *dim),
         grad: [reads inputs 0; outputs 0] |cx| logcumsumexp_grad(cx),
@@ -72,9 +72,8 @@ ops! { RUNNING;
 }
 
 /// Where an element is the extreme so far, its place: `x`, the extreme, and the place.
-static HIT: LazyLock<Program> = LazyLock::new(|| {
-    exec::fixed(trace(&[Sort::Num, Sort::Num], 0, |x| vec![x[0].eq(x[1]) | x[0].isnan()]))
-});
+static HIT: LazyLock<Program> =
+    LazyLock::new(|| exec::fixed(trace(&[Sort::Num, Sort::Num], 0, |x| vec![x[0].eq(x[1]) | x[0].isnan()])));
 
 fn scan(op: &'static str, kind: ReduceOp, x: &Tensor, axis: usize) -> Result<Tensor> {
     let out = Tensor::alloc(Layout::contiguous(x.shape())?, x.dtype(), x.device())?;
@@ -126,10 +125,10 @@ static LOG_ADD: LazyLock<Program> = LazyLock::new(|| {
 fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
     let op = "logcumsumexp";
     ensure!(
-        x.dtype().is_float(),
+        x.dtype().is_differentiable(),
         NotImplemented,
         op,
-        "is not defined for {}; it takes floats; convert with to_dtype",
+        "is not defined for {}; it takes floats and complex numbers; convert with to_dtype",
         x.dtype()
     );
     let axis = dim_index(op, dim as isize, x.dim())?;
@@ -165,7 +164,15 @@ fn log_sums(x: &Tensor, axis: usize) -> Result<()> {
     log_add(&even, &first(odd, rest)?)
 }
 
+/// `to` becomes `log(exp(to) + exp(other))`; of complex numbers that with the larger real part leads.
 fn log_add(to: &Tensor, other: &Tensor) -> Result<()> {
+    if to.dtype().is_complex() && to.device() != crate::Device::META {
+        let leads = to.real()?.ge(&other.real()?)?;
+        let (high, low) = (Tensor::where_cond(&leads, to, other)?, Tensor::where_cond(&leads, other, to)?);
+        let sum = high.add(&low.sub(&high)?.exp()?.add(1.0)?.log()?)?;
+        let nothing = high.real()?.eq(f64::NEG_INFINITY)?;
+        return exec::copy(to, &Tensor::where_cond(&nothing, &high, &sum)?);
+    }
     exec::map("logcumsumexp", &LOG_ADD, &[], compute_type(to.dtype()), &[to], &[to, other])
 }
 
@@ -174,6 +181,10 @@ fn logcumsumexp_grad(cx: &GradCx<'_>) -> Result<Grads> {
     let (g, x, y, dim) = (cx.grad(0)?, cx.input(0)?, cx.output(0)?, *cx.arg::<i64>(1)?);
     if g.numel() == 0 || g.dim() == 0 {
         return Ok(smallvec![Some(g)]);
+    }
+    if g.dtype().is_complex() {
+        let back = g.conj_physical()?.log()?.sub(&y)?.flip(dim)?.logcumsumexp(dim)?.flip(dim)?;
+        return Ok(smallvec![Some(back.add(&x)?.exp()?.conj_physical()?)]);
     }
     let low = f64::NEG_INFINITY;
     let part = |g: &Tensor| -> Result<Tensor> {
@@ -193,7 +204,8 @@ fn diff(x: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&
     ensure!(n >= 0, Runtime, op, "n = {n} is negative");
     for (name, t) in [("prepend", prepend), ("append", append)] {
         let Some(t) = t else { continue };
-        let fits = t.dim() == x.dim() && (0..x.dim()).all(|d| d == axis as usize || t.shape()[d] == x.shape()[d]);
+        let fits =
+            t.dim() == x.dim() && (0..x.dim()).all(|d| d == axis as usize || t.shape()[d] == x.shape()[d]);
         ensure!(
             fits,
             Runtime,
@@ -211,7 +223,8 @@ fn diff(x: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&
     // After as many rounds nothing is left.
     for _ in 0..n.min(all.shape()[axis as usize] as i64) {
         let len = all.shape()[axis as usize] as i64;
-        let (right, left) = (all.narrow(axis, len.min(1), (len - 1).max(0))?, all.narrow(axis, 0, (len - 1).max(0))?);
+        let (right, left) =
+            (all.narrow(axis, len.min(1), (len - 1).max(0))?, all.narrow(axis, 0, (len - 1).max(0))?);
         all = if all.dtype() == DType::Bool { right.logical_xor(&left)? } else { right.sub(&left)? };
     }
     Ok(all)
@@ -416,7 +429,8 @@ fn area_samples() -> Vec<Sample> {
 }
 
 fn area_at_samples() -> Vec<Sample> {
-    let cases: [(&[usize], &[usize], i64); 4] = [(&[3, 5], &[5], -1), (&[4, 2], &[4, 2], 0), (&[3, 4], &[4], 1), (&[2, 3, 4], &[3, 1], 1)];
+    let cases: [(&[usize], &[usize], i64); 4] =
+        [(&[3, 5], &[5], -1), (&[4, 2], &[4, 2], 0), (&[3, 4], &[4], 1), (&[2, 3, 4], &[3, 1], 1)];
     let sample = |(y, x, d): (&[usize], &[usize], i64)| {
         one(y, [Value::Tensor(samples::values(x, 3).ok()?), Value::Int(d)])
     };
@@ -434,7 +448,8 @@ fn gradient_samples() -> Vec<Sample> {
 }
 
 fn gradient_at_samples() -> Vec<Sample> {
-    let places = |n: i64| Tensor::arange(0, n, 1).and_then(|t| t.to_dtype(DType::F64)?.square()?.add(1.0)).ok();
+    let places =
+        |n: i64| Tensor::arange(0, n, 1).and_then(|t| t.to_dtype(DType::F64)?.square()?.add(1.0)).ok();
     let mut all = Vec::new();
     for order in [1, 2] {
         for (shape, dim) in [(&[3, 5][..], Dims::All), (&[3, 4], Dims::from(-1)), (&[6], Dims::from(0))] {

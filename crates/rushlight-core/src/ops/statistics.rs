@@ -7,6 +7,7 @@ use crate::op::{Dims, Sample, Value, samples};
 use crate::program::{Program, Sort, trace};
 use crate::{DType, Number, Result, Tensor, ensure};
 use smallvec::smallvec;
+use std::iter::once;
 use std::sync::LazyLock;
 
 ops! { STATISTICS;
@@ -17,7 +18,7 @@ ops! { STATISTICS;
             let x = cx.input(0)?;
             let (dim, correction, keepdim) = (cx.arg::<Dims>(1)?, *cx.arg::<f64>(2)?, *cx.arg::<bool>(3)?);
             let n = count(&x, dim)?;
-            let g = spread(&cx.grad(0)?, x.shape(), dim, keepdim)?;
+            let g = spread(&cx.grad(0)?, x.shape(), dim, keepdim)?.to_dtype(x.dtype())?;
             let away = x.sub(&x.mean(dim.clone(), true)?)?;
             Ok(smallvec![Some(g.mul(&away)?.mul(2.0 / (n - correction).max(0.0))?)])
         },
@@ -66,6 +67,19 @@ fn count(x: &Tensor, dim: &Dims) -> Result<f64> {
 }
 
 fn var(x: &Tensor, dim: &Dims, correction: f64, keepdim: bool) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        // Squared distances in the plane: the parts' variances together.
+        let mask = axes("var", x.dim(), dim)?;
+        let axes: Vec<usize> = (0..x.dim()).filter(|d| mask >> d & 1 == 1).collect();
+        let parts = x.detach()?.view_as_real()?;
+        let each = parts.unsqueeze(0)?.var_with(
+            once(0).chain(axes.into_iter().map(|d| d + 1)).collect::<Vec<usize>>(),
+            correction,
+            keepdim,
+        )?;
+        let sum = each.sum(-1, false)?;
+        return if keepdim { sum.squeeze(0) } else { Ok(sum) };
+    }
     ensure!(
         x.dtype().is_float(),
         NotImplemented,

@@ -2,9 +2,9 @@
 
 use super::{input, output, shape, told_all};
 use crate::{Arg, Operand, Pair, Report, Rng, Tolerance, Values};
-use rushlight_core::{DType, Layout, Number};
 use rushlight_core::backend::{Backend, Sort};
 use rushlight_core::mem::{Span, SpanMut};
+use rushlight_core::{DType, Layout, Number};
 use std::collections::HashSet;
 
 /// Sorting and selecting along any axis, in every ordered dtype, with many ties.
@@ -54,7 +54,8 @@ fn one_sort(pair: &Pair, report: &mut Report, rng: &mut Rng, dtype: DType) {
             .and_then(|[got, expected]| any_order(&src, &got, &expected, axis))
     };
     report.case(result, || {
-        let how = format!("descending {descending}, stable {stable}, {} kept, from elsewhere {within}", kept[axis]);
+        let how =
+            format!("descending {descending}, stable {stable}, {} kept, from elsewhere {within}", kept[axis]);
         format!("sort along {axis}, {how}: {} -> {}", told_all([&src]), told_all(&outs))
     });
 }

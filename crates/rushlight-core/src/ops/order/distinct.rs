@@ -53,7 +53,8 @@ impl Runs {
     fn inverse(&self) -> Result<Tensor> {
         let numbers = self.numbers()?;
         match &self.order {
-            Some(order) => Tensor::empty_with(order.shape(), Some(DType::I64), Some(order.device()))?.scatter_(0, order, &numbers),
+            Some(order) => Tensor::empty_with(order.shape(), Some(DType::I64), Some(order.device()))?
+                .scatter_(0, order, &numbers),
             None => Ok(numbers),
         }
     }
@@ -233,7 +234,8 @@ fn isin_samples() -> Vec<Sample> {
     for x in repeated() {
         for invert in [false, true] {
             let options = [Value::Bool(false), Value::Bool(invert)];
-            let other = tests.as_ref().map_or(Operand::Number(Number::Int(1)), |t| Operand::Tensor(t.clone()));
+            let other =
+                tests.as_ref().map_or(Operand::Number(Number::Int(1)), |t| Operand::Tensor(t.clone()));
             let args = [Value::Operand(Operand::Tensor(x.clone())), Value::Operand(other)];
             all.push(samples::sample(args.into_iter().chain(options), false));
         }

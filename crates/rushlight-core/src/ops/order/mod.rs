@@ -94,7 +94,13 @@ fn topk(x: &Tensor, k: i64, dim: i64, largest: bool) -> Result<(Tensor, Tensor)>
 fn lines(op: &'static str, x: &Tensor, dim: i64) -> Result<(Tensor, i64)> {
     let axis = dim_index(op, dim as isize, x.dim())?;
     let line = if x.dim() == 0 { x.reshape(1)? } else { x.clone() };
-    ensure!(line.shape()[axis] > 0, Index, op, "dimension {dim} of shape {:?} has no element to choose", x.shape());
+    ensure!(
+        line.shape()[axis] > 0,
+        Index,
+        op,
+        "dimension {dim} of shape {:?} has no element to choose",
+        x.shape()
+    );
     Ok((line, axis as i64))
 }
 
@@ -103,7 +109,13 @@ fn axis_len(x: &Tensor, axis: usize) -> usize {
 }
 
 /// The elements at `places` (int64, size 1 along `axis`) of the order along `axis`, and where they are.
-fn ranked(op: &'static str, x: &Tensor, axis: usize, places: &Tensor, keepdim: bool) -> Result<(Tensor, Tensor)> {
+fn ranked(
+    op: &'static str,
+    x: &Tensor,
+    axis: usize,
+    places: &Tensor,
+    keepdim: bool,
+) -> Result<(Tensor, Tensor)> {
     let layout = Layout::contiguous(places.shape())?;
     let values = Tensor::alloc(layout.clone(), x.dtype(), x.device())?;
     let indices = Tensor::alloc(layout, DType::I64, x.device())?;
@@ -144,7 +156,11 @@ fn place_back(cx: &GradCx<'_>, dim: i64, keepdim: bool) -> Result<crate::grad::G
     if info.shape.is_empty() {
         return Ok(smallvec![Some(g)]);
     }
-    let (g, at) = if keepdim { (g, at) } else { (g.unsqueeze(dim_of(dim, &info.shape))?, at.unsqueeze(dim_of(dim, &info.shape))?) };
+    let (g, at) = if keepdim {
+        (g, at)
+    } else {
+        (g.unsqueeze(dim_of(dim, &info.shape))?, at.unsqueeze(dim_of(dim, &info.shape))?)
+    };
     let zeros = Tensor::alloc(Layout::contiguous(info.shape.clone())?, info.dtype, info.device)?;
     exec::fill(&zeros, Number::Int(0))?;
     Ok(smallvec![Some(zeros.scatter_add(dim, &at, &g)?)])

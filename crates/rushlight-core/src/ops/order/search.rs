@@ -45,7 +45,13 @@ fn on_right(op: &'static str, right: bool, side: &str) -> Result<bool> {
 
 fn bucketize(x: &Operand, boundaries: &Tensor, small: bool, right: bool) -> Result<Tensor> {
     let op = "bucketize";
-    ensure!(boundaries.dim() == 1, Runtime, op, "boundaries must be a vector, not of shape {:?}", boundaries.shape());
+    ensure!(
+        boundaries.dim() == 1,
+        Runtime,
+        op,
+        "boundaries must be a vector, not of shape {:?}",
+        boundaries.shape()
+    );
     searchsorted(op, boundaries, x, small, right, None)
 }
 
@@ -93,7 +99,11 @@ fn searchsorted(
         }
     }
     let sequence = sequence.to_dtype(common)?;
-    let lines = if alike && sequence.dim() > 1 { values.to_dtype(common)? } else { values.to_dtype(common)?.reshape(-1)? };
+    let lines = if alike && sequence.dim() > 1 {
+        values.to_dtype(common)?
+    } else {
+        values.to_dtype(common)?.reshape(-1)?
+    };
     let found = bisect(op, &sequence, &lines, right)?;
     // As many elements in the same order, so the memory serves any shape.
     super::super::arrange::through(&found, Layout::contiguous(values.shape())?).to_dtype(result)
@@ -115,7 +125,12 @@ fn check_sorter(op: &'static str, sequence: &Tensor, sorter: &Tensor) -> Result<
     let n = sequence.shape()[sequence.dim() - 1] as i64;
     let low = sorter.detach()?.amin((), false)?.item()?.to_i64();
     let high = sorter.detach()?.amax((), false)?.item()?.to_i64();
-    ensure!(low >= 0 && high < n, Runtime, op, "the sorter leads from {low} to {high}, but there are {n} values");
+    ensure!(
+        low >= 0 && high < n,
+        Runtime,
+        op,
+        "the sorter leads from {low} to {high}, but there are {n} values"
+    );
     Ok(())
 }
 
@@ -138,7 +153,8 @@ static NARROW: LazyLock<Program> = LazyLock::new(|| {
 /// The place of each value in its line, int64 and row-major. A vector serves a vector.
 fn bisect(op: &'static str, sequence: &Tensor, values: &Tensor, right: bool) -> Result<Tensor> {
     let n = sequence.size(-1)? as i64;
-    let start = |value: i64| Tensor::full_with(values.shape(), value, Some(DType::I64), Some(values.device()));
+    let start =
+        |value: i64| Tensor::full_with(values.shape(), value, Some(DType::I64), Some(values.device()));
     let low = start(0)?;
     if n == 0 || values.numel() == 0 {
         return Ok(low);
@@ -172,13 +188,25 @@ fn search_samples() -> Vec<Sample> {
             [(&[7][..], &[2, 3][..]), (&[2, 5], &[2, 9]), (&[0], &[3]), (&[8], &[]), (&[3, 1, 4], &[3, 1, 0])]
         {
             let (Some(s), Some(v)) = (sorted_line(sequence), wanted(values)) else { continue };
-            let options = [Value::Bool(right), Value::Bool(right), Value::Text(String::new()), Value::OptTensor(None)];
-            all.push(samples::sample([Value::Tensor(s), Value::Operand(v)].into_iter().chain(options), false));
+            let options =
+                [Value::Bool(right), Value::Bool(right), Value::Text(String::new()), Value::OptTensor(None)];
+            all.push(samples::sample(
+                [Value::Tensor(s), Value::Operand(v)].into_iter().chain(options),
+                false,
+            ));
         }
         let sorter = samples::values(&[6], 2).and_then(|t| Ok((t.argsort(0, false)?, t)));
         if let (Ok((at, t)), Some(v)) = (sorter, wanted(&[4])) {
-            let options = [Value::Bool(false), Value::Bool(right), Value::Text(String::new()), Value::OptTensor(Some(at))];
-            all.push(samples::sample([Value::Tensor(t), Value::Operand(v)].into_iter().chain(options), false));
+            let options = [
+                Value::Bool(false),
+                Value::Bool(right),
+                Value::Text(String::new()),
+                Value::OptTensor(Some(at)),
+            ];
+            all.push(samples::sample(
+                [Value::Tensor(t), Value::Operand(v)].into_iter().chain(options),
+                false,
+            ));
         }
     }
     all
@@ -190,7 +218,10 @@ fn bucket_samples() -> Vec<Sample> {
         let numbers = [wanted(&[2, 3]), wanted(&[]), wanted(&[0]), Some(Operand::Number(Number::Int(2)))];
         for v in numbers.into_iter().flatten() {
             let Some(s) = sorted_line(&[7]) else { continue };
-            all.push(samples::sample([Value::Operand(v), Value::Tensor(s), Value::Bool(right), Value::Bool(right)], false));
+            all.push(samples::sample(
+                [Value::Operand(v), Value::Tensor(s), Value::Bool(right), Value::Bool(right)],
+                false,
+            ));
         }
     }
     all

@@ -131,7 +131,12 @@ fn kthvalue(x: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tens
     check_ordered(op, x)?;
     let (line, axis) = lines(op, x, dim)?;
     let n = axis_len(&line, axis as usize) as i64;
-    ensure!((1..=n).contains(&k), Runtime, op, "k = {k} is not between 1 and {n}, the size of dimension {dim}");
+    ensure!(
+        (1..=n).contains(&k),
+        Runtime,
+        op,
+        "k = {k} is not between 1 and {n}, the size of dimension {dim}"
+    );
     let mut shape = line.shape().to_vec();
     shape[axis as usize] = 1;
     let places = Tensor::scalar_of(Number::Int(k - 1), DType::I64, x.device())?.expand(shape)?;
@@ -257,7 +262,8 @@ fn ties(shape: &[usize], salt: usize) -> Option<Tensor> {
 
 fn dim_samples() -> Vec<Sample> {
     let mut all = Vec::new();
-    for (shape, dim) in [(&[3, 4][..], 1), (&[3, 4], 0), (&[2, 5, 3], -2), (&[6], 0), (&[], 0), (&[0, 3], 1)] {
+    for (shape, dim) in [(&[3, 4][..], 1), (&[3, 4], 0), (&[2, 5, 3], -2), (&[6], 0), (&[], 0), (&[0, 3], 1)]
+    {
         for keepdim in [false, true] {
             all.extend(one(shape, [Value::Int(dim), Value::Bool(keepdim)]));
         }
@@ -284,15 +290,23 @@ fn quantile_samples() -> Vec<Sample> {
     let mut all = Vec::new();
     let several = || Tensor::from_vec(vec![0.0, 0.3, 1.0], [3]).map(Operand::Tensor);
     for how in ["linear", "lower", "higher", "midpoint", "nearest"] {
-        for (shape, dim, keepdim) in
-            [(&[3, 4][..], None, false), (&[3, 4], Some(0), true), (&[2, 5, 3], Some(-2), false), (&[], None, true)]
-        {
+        for (shape, dim, keepdim) in [
+            (&[3, 4][..], None, false),
+            (&[3, 4], Some(0), true),
+            (&[2, 5, 3], Some(-2), false),
+            (&[], None, true),
+        ] {
             let q = [Ok(Operand::Number(Number::Float(0.37))), several()];
             for q in q.into_iter().flatten() {
                 let how = Value::Text(how.into());
                 let rest = [Value::Operand(q), Value::OptInt(dim), Value::Bool(keepdim), how];
                 // q itself is checked apart: ranks at whole numbers are kinks.
-                all.extend(one(shape, rest).map(|s| Sample { grad: matches!(s.args[1], Value::Operand(Operand::Number(_))), ..s }));
+                all.extend(
+                    one(shape, rest).map(|s| Sample {
+                        grad: matches!(s.args[1], Value::Operand(Operand::Number(_))),
+                        ..s
+                    }),
+                );
             }
         }
     }
