@@ -224,12 +224,14 @@ fn linspace(
     device: Option<Device>,
 ) -> Result<Tensor> {
     ensure!(steps >= 0, Runtime, "linspace", "{steps} steps; a count cannot be negative");
-    let (a, b, n) = (start.to_f64(), end.to_f64(), steps as usize);
+    let dtype = dtype.unwrap_or(crate::default_dtype());
+    // Whole numbers go from the whole part of the start to that of the end.
+    let bound = |n: Number| if dtype.is_integral() { n.cast(dtype).to_f64() } else { n.to_f64() };
+    let (a, b, n) = (bound(start), bound(end), steps as usize);
     let step = if n > 1 { (b - a) / (n - 1) as f64 } else { 0.0 };
     // From both ends, so that both are exact.
     let value =
         |i: usize| if i < n / 2 || n == 1 { a + step * i as f64 } else { b - step * (n - 1 - i) as f64 };
-    let dtype = dtype.unwrap_or(crate::default_dtype());
     place("linspace", &Size::from(n), dtype, device, (0..n).map(value))
 }
 

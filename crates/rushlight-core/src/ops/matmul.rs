@@ -246,7 +246,7 @@ pub(super) fn scaled(
         input.shape(),
         product.shape()
     );
-    super::product::check_factors(op, product.dtype(), &[beta, alpha])?;
+    let [beta, alpha] = super::product::factors(op, product.dtype(), [beta, alpha])?;
     let one = |n: Number| n.category() <= crate::Category::Float && n.to_f64() == 1.0;
     let product = if one(alpha) { product.clone() } else { product.mul(alpha)? };
     // With beta 0 the input counts for nothing, NaN included.

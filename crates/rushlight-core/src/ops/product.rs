@@ -147,15 +147,19 @@ fn kron(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     all.reshape(shape)
 }
 
-/// Refuses a factor that integers cannot be scaled by.
-pub(super) fn check_factors(op: &'static str, dtype: crate::DType, factors: &[Number]) -> Result<()> {
+/// The factors of a product of that dtype. Integers are scaled by the whole part of a factor; only
+/// `addr` refuses such factors, as torch does.
+pub(super) fn factors(op: &'static str, dtype: crate::DType, factors: [Number; 2]) -> Result<[Number; 2]> {
+    if !dtype.is_integral() || factors.iter().all(|n| n.category() <= Category::Int) {
+        return Ok(factors);
+    }
     ensure!(
-        !dtype.is_integral() || factors.iter().all(|n| n.category() <= Category::Int),
+        op != "addr",
         Runtime,
         op,
         "products of {dtype} can be scaled by integers only; convert the tensors with to_dtype"
     );
-    Ok(())
+    Ok(factors.map(|n| n.cast(dtype)))
 }
 
 fn tensors(shapes: &[&[usize]]) -> Option<crate::op::Args> {
