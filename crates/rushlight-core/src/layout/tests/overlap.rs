@@ -43,6 +43,7 @@ proptest! {
                 prop_assert_eq!(sizes.0, sizes.1);
             }
             Overlap::Partial => prop_assert!(meet),
+            Overlap::Recast => prop_assert!(meet && sizes.0 != sizes.1),
             Overlap::TooHard => prop_assert!(!a.is_dense() || !b.is_dense()),
         }
     }
