@@ -35,6 +35,9 @@ FUNCTIONAL = frozenset(
     nll_loss one_hot pad relu6 silu silu_ smooth_l1_loss softplus softsign tanhshrink""".split()
 )
 
+#: Rows of torch's submodules: `linalg_solve` stands in `linalg` as `solve`, and nowhere else.
+MODULES = ("fft_", "linalg_", "special_")
+
 #: Parts of other functions.
 HIDDEN = frozenset(
     """_gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique _unique_consecutive
@@ -46,7 +49,7 @@ PROPERTIES = ("real", "imag", "T", "mT")
 
 
 def _is_function(name):
-    if name.startswith("_") or name in METHODS or name in FUNCTIONAL or name in HIDDEN or name in ("T", "mT"):
+    if name.startswith(("_", *MODULES)) or name in METHODS or name in FUNCTIONAL or name in HIDDEN or name in ("T", "mT"):
         return False
     return not name.endswith("_") or name in IN_PLACE
 
@@ -56,9 +59,15 @@ def functions():
     return {name: function for name, function in _functions.items() if _is_function(name)}
 
 
+def submodule(prefix):
+    """The table's names of the submodule whose rows begin so."""
+    return {name[len(prefix) :]: function for name, function in _functions.items() if name.startswith(prefix)}
+
+
 def arrange_methods():
     """Takes from Tensor what torch does not have there, and makes properties of what are no calls."""
-    for name in (*FUNCTIONS, *FUNCTIONAL, *HIDDEN):
+    parts = [name for name in _functions if name.startswith(MODULES)]
+    for name in (*FUNCTIONS, *FUNCTIONAL, *HIDDEN, *parts):
         if name in Tensor.__dict__:
             delattr(Tensor, name)
     for name in PROPERTIES:
