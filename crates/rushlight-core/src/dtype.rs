@@ -164,9 +164,9 @@ impl DType {
     pub const fn is_half(self) -> bool {
         matches!(self, DType::F16 | DType::BF16)
     }
-    /// `u16`, `u32`, `u64`: torch promotes them with floats and themselves only.
-    const fn is_shell(self) -> bool {
-        matches!(self, DType::U16 | DType::U32 | DType::U64)
+    /// Whether it is an integer dtype without negative numbers.
+    pub const fn is_unsigned(self) -> bool {
+        matches!(self, DType::U8 | DType::U16 | DType::U32 | DType::U64)
     }
     /// The real dtype whose pairs make up this one; itself when it is real.
     pub const fn real(self) -> DType {
@@ -230,10 +230,12 @@ impl DType {
         }
     }
 
-    /// The dtype two tensors of equal standing compute in; torch's table (contract 1f).
+    /// The dtype two tensors of equal standing compute in: torch's table, and where torch refuses
+    /// (`u16`, `u32`, `u64` with another integer) that of the Python array API standard: the
+    /// smallest integer dtype that holds both.
     ///
     /// # Errors
-    /// `Runtime` for `u16`, `u32`, `u64` with another integer: torch defines no common type.
+    /// `Runtime` for `u64` with a signed integer: no integer dtype holds both.
     pub fn promote(self, other: DType) -> Result<DType> {
         use Category::{Complex, Float, Int};
         let (low, high) = if self.category() <= other.category() { (self, other) } else { (other, self) };
@@ -245,12 +247,20 @@ impl DType {
             return Ok(if high == DType::C64 && low == DType::F64 { DType::C128 } else { high });
         }
         match low.category() {
-            Int if low.is_shell() || high.is_shell() => bail!(
-                Runtime,
-                "promote",
-                "{low} and {high} have no common dtype; convert one of them with to_dtype"
-            ),
-            Int if low.size() == high.size() => Ok(DType::I16), // uint8 and int8
+            Int if low.is_unsigned() != high.is_unsigned() => {
+                let (unsigned, signed) = if low.is_unsigned() { (low, high) } else { (high, low) };
+                let next = match unsigned {
+                    DType::U8 => DType::I16,
+                    DType::U16 => DType::I32,
+                    DType::U32 => DType::I64,
+                    _ => bail!(
+                        Runtime,
+                        "promote",
+                        "{low} and {high} have no common dtype; convert one of them with to_dtype"
+                    ),
+                };
+                Ok(if signed.size() > next.size() { signed } else { next })
+            }
             Float if low.size() == high.size() => Ok(DType::F32), // float16 and bfloat16
             Int | Float | Complex => Ok(if low.size() > high.size() { low } else { high }),
             Category::Bool => Ok(low),

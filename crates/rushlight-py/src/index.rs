@@ -88,12 +88,8 @@ fn slice(s: &Bound<'_, PySlice>) -> PyResult<Index> {
     let py = s.py();
     let step = match bound(&s.getattr(intern!(py, "step"))?)? {
         None => 1,
-        Some(n) if n > 0 => n,
-        Some(n) => {
-            return Err(PyValueError::new_err(format!(
-                "slice: the step must be positive, not {n}; flip() turns a dimension around"
-            )));
-        }
+        Some(0) => return Err(PyValueError::new_err("slice: the step must not be 0")),
+        Some(n) => n,
     };
     Ok(Index::Slice {
         start: bound(&s.getattr(intern!(py, "start"))?)?,

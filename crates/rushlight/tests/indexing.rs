@@ -51,6 +51,38 @@ fn basic_parts_are_views() -> Result<()> {
 }
 
 #[test]
+fn negative_steps_walk_backwards() -> Result<()> {
+    let x = counted(&[2, 4]);
+    let back = |start, end, step| Index::Slice { start, end, step };
+    assert_eq!(x.i((.., back(None, None, -1)))?.to_vec::<i64>()?, [3, 2, 1, 0, 7, 6, 5, 4]);
+    assert_eq!(x.i((0, back(Some(9), Some(0), -2)))?.to_vec::<i64>()?, [3, 1]);
+    assert_eq!(x.i((0, back(Some(1), Some(2), -1)))?.shape(), [0]);
+    assert_eq!(x.i((0, back(Some(-9), None, -1)))?.shape(), [0]);
+    assert_eq!(x.i((0, back(None, None, isize::MIN)))?.to_vec::<i64>()?, [3]);
+    assert_eq!(x.i((back(None, None, -1), ints(&[1, 0])))?.to_vec::<i64>()?, [5, 4, 1, 0]);
+    x.set((.., back(None, Some(1), -1)), ints(&[10, 20]))?;
+    assert_eq!(x.to_vec::<i64>()?, [0, 1, 20, 10, 4, 5, 20, 10]);
+    x.set((back(None, None, -1), ints(&[0])), ints(&[-1, -2]).reshape([2, 1])?)?;
+    assert_eq!(x.to_vec::<i64>()?, [-2, 1, 20, 10, -1, 5, 20, 10]);
+    x.set(back(None, None, -1), 7)?;
+    assert_eq!(x.to_vec::<i64>()?, [7; 8]);
+    Ok(())
+}
+
+#[test]
+fn positions_are_of_any_integer_dtype() -> Result<()> {
+    let x = counted(&[5]);
+    for dtype in [DType::I8, DType::I16, DType::I32, DType::U16, DType::U32, DType::U64] {
+        let at = ints(&[4, 0]).to_dtype(dtype)?;
+        assert_eq!(x.i(&at)?.to_vec::<i64>()?, [4, 0], "{dtype}");
+        let y = x.copy()?;
+        y.set(&at, 9)?;
+        assert_eq!(y.to_vec::<i64>()?, [9, 1, 2, 3, 9], "{dtype}");
+    }
+    Ok(())
+}
+
+#[test]
 fn integers_beside_tensors_are_selected_first() -> Result<()> {
     let x = counted(&[2, 3, 3]);
     let (a, b) = (ints(&[1, 2]), ints(&[0]));
@@ -89,12 +121,14 @@ fn what_brackets_refuse() -> Result<()> {
     assert_eq!(kind(x.i((0, 0, 0))), Kind::Index);
     assert_eq!(kind(x.i((.., .., ..))), Kind::Index);
     assert_eq!(kind(x.i(Index::step(.., 0))), Kind::Value);
-    assert_eq!(kind(x.i(Index::step(.., -1))), Kind::Value);
     assert_eq!(kind(x.i(ints(&[2]))), Kind::Index);
     assert_eq!(kind(x.i(ints(&[-3]))), Kind::Index);
     assert_eq!(kind(x.i((ints(&[0, 1]), ints(&[0, 1, 2])))), Kind::Index);
     assert_eq!(kind(x.i(Tensor::from_slice(&[0f32], [1])?)), Kind::Index);
-    assert_eq!(kind(x.i(Tensor::from_slice(&[0i16], [1])?)), Kind::Index);
+    assert_eq!(kind(x.i(Tensor::from_slice(&[2i16], [1])?)), Kind::Index);
+    // 2^64 - 1 is no place, although its bits are those of -1.
+    assert_eq!(kind(x.i(Tensor::from_slice(&[u64::MAX], [1])?)), Kind::Index);
+    assert_eq!(kind(x.i(Tensor::scalar(u64::MAX)?)), Kind::Index);
     let dot = Tensor::scalar(3i64)?;
     assert_eq!(kind(dot.i(0)), Kind::Index);
     assert_eq!(kind(dot.i(..)), Kind::Index);

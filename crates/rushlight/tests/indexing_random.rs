@@ -38,11 +38,17 @@ fn oracle(x: &Naive, parts: &[Index]) -> Result<Naive> {
             }
             Index::Slice { start, end, step } => {
                 let n = view.shape[dim] as isize;
+                let (least, most) = if *step < 0 { (-1, n - 1) } else { (0, n) };
                 let bound = |b: &Option<isize>, other| {
-                    b.map_or(other, |b| if b < 0 { (b + n).max(0) } else { b.min(n) })
+                    b.map_or(other, |b| if b < 0 { (b + n).max(least) } else { b.min(most) })
                 };
-                let picked: Vec<usize> =
-                    (bound(start, 0)..bound(end, n)).step_by(*step as usize).map(|i| i as usize).collect();
+                let mut picked: Vec<usize> = Vec::new();
+                let mut i = bound(start, if *step < 0 { most } else { least });
+                let past = bound(end, if *step < 0 { least } else { most });
+                while if *step < 0 { i > past } else { i < past } {
+                    picked.push(i as usize);
+                    i += step;
+                }
                 let mut shape = view.shape.clone();
                 shape[dim] = picked.len();
                 view = Naive::build(&shape, |c| {
@@ -132,7 +138,7 @@ fn draw(rng: &mut Rng, shape: &[usize]) -> Vec<Index> {
                 let bound =
                     |r: &mut Rng| (r.below(3) > 0).then(|| r.below(2 * n + 3) as isize - n as isize - 1);
                 let (start, end) = (bound(rng), bound(rng));
-                parts.push(Index::Slice { start, end, step: 1 + rng.below(3) as isize });
+                parts.push(Index::Slice { start, end, step: [1, 2, 3, -1, -2][rng.below(5)] });
             }
             3 => {
                 parts.push(Index::None);

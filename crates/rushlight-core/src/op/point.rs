@@ -1,6 +1,8 @@
 //! Pointwise ops: one row is a formula and a dtype rule; everything else is shared here.
 
-use super::promote::{Refuse, Rule, check_accepts, check_castable, compute_type, fit_number, result_type};
+use super::promote::{
+    Refuse, Rule, check_accepts, check_castable, compared_type, compute_type, fit_number, result_type,
+};
 use super::usual::Usual;
 use super::value::OperandRef;
 use crate::exec;
@@ -121,6 +123,7 @@ impl PointRow {
     fn prepare<'a>(&'static self, operands: &[OperandRef<'a>], params: &[Number]) -> Result<Prepared<'a>> {
         let promoted = match self.operands.first() {
             Some(&"condition") => result_type(operands.get(1..).unwrap_or(&[])),
+            _ if self.rule == Rule::Compare => compared_type(operands),
             _ => result_type(operands),
         };
         let (common, result) = self.rule.apply(promoted.map_err(|e| e.in_op(self.name))?);

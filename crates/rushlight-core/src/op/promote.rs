@@ -50,6 +50,21 @@ pub fn result_type(operands: &[OperandRef<'_>]) -> Result<DType> {
     Ok(rank(dims, rank(zero, plain)?)?.unwrap_or(crate::default_dtype()))
 }
 
+/// As `result_type`, for comparisons: of integers even a 0-d tensor counts, so that no value is
+/// wrapped before it is compared. torch wraps, where 0-d int32 40000 is less than int16 0.
+pub(super) fn compared_type(operands: &[OperandRef<'_>]) -> Result<DType> {
+    let common = result_type(operands)?;
+    if common.category() != Category::Int {
+        return Ok(common);
+    }
+    let wider = operands.iter().try_fold(common, |wide, o| match o {
+        OperandRef::Tensor(t) => wide.promote(t.dtype()),
+        OperandRef::Number(_) => Ok(wide),
+    });
+    // uint64 has no common dtype with a signed integer; torch's rule is left.
+    Ok(wider.unwrap_or(common))
+}
+
 /// A lower operand matters only when its category is higher.
 fn rank(high: Option<DType>, low: Option<DType>) -> Result<Option<DType>> {
     let (Some(h), Some(l)) = (high, low) else { return Ok(high.or(low)) };

@@ -254,7 +254,7 @@ macro_rules! complex {
             Atanh |z| z.atanh();
             Sigmoid |z| ONE / (ONE + (-z).exp());
             Abs |z| Complex::new(z.re.hypot(z.im), 0.0);
-            Sign |z| if z == Complex::ZERO { z } else { z / z.re.hypot(z.im) };
+            Sign |z| if z == Complex::ZERO { Complex::ZERO } else { z / z.re.hypot(z.im) };
         }
         one! {
             Neg Complex<$t> => Complex<$t> = |x, I| -x;

@@ -7,11 +7,17 @@ macro_rules! divide {
         pub(crate) fn $fmod(a: $t, b: $t) -> $t {
             a % b
         }
-        /// Remainder with the divisor's sign.
+        /// Remainder with the divisor's sign, which also a zero takes.
         #[inline(always)]
         pub(crate) fn $rem(a: $t, b: $t) -> $t {
             let r = $fmod(a, b);
-            if r != 0.0 && (r < 0.0) != (b < 0.0) { r + b } else { r }
+            if r == 0.0 {
+                (0.0 as $t).copysign(b)
+            } else if (r < 0.0) != (b < 0.0) {
+                r + b
+            } else {
+                r
+            }
         }
         /// `floor(a / b)` from the exact remainder, so that it agrees with the remainder above.
         #[inline(always)]

@@ -13,7 +13,7 @@ pub(super) fn apply(op: Opcode, x: C, y: C) -> Option<Val> {
     let number = match op {
         O::Neg => -x,
         O::Abs => C::new(x.re.hypot(x.im), 0.0),
-        O::Sign if x == C::ZERO => x,
+        O::Sign if x == C::ZERO => C::ZERO,
         O::Sign => x / x.re.hypot(x.im),
         O::Recip => C::ONE / x,
         O::Sqrt => x.sqrt(),

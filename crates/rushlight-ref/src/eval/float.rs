@@ -33,7 +33,9 @@ macro_rules! float {
                 O::Div => x / y,
                 O::Fmod => x % y,
                 O::Rem => match x % y {
-                    r if r != 0.0 && (r < 0.0) != (y < 0.0) => r + y,
+                    // Also a zero takes the divisor's sign.
+                    0.0 => (0.0 as $t).copysign(y),
+                    r if (r < 0.0) != (y < 0.0) => r + y,
                     r => r,
                 },
                 O::FloorDiv if y == 0.0 => x / y,

@@ -8,7 +8,7 @@ use crate::backend::ScatterOp;
 use crate::exec;
 use crate::layout::{broadcast_shapes, checked_numel, elementwise_strides};
 use crate::op::{Sample, Value, samples};
-use crate::{Kind, Layout, Result, Shape, Strides, Tensor, bail, ensure};
+use crate::{DType, Kind, Layout, Result, Shape, Strides, Tensor, bail, ensure};
 use smallvec::{SmallVec, smallvec};
 
 ops! { ADVANCED;
@@ -85,7 +85,7 @@ fn spread(x: &Tensor, indices: &[Option<Tensor>], written: bool) -> Result<Vec<O
                 );
                 list.extend(coordinates(mask)?.into_iter().map(Some));
             }
-            Some(t) => list.push(Some(positions("index", Kind::Index, t, written.then_some(x))?)),
+            Some(t) => list.push(Some(positions("index", Kind::Index, &in_int64(t)?, written.then_some(x))?)),
             None => list.push(None),
         }
     }
@@ -99,6 +99,16 @@ fn spread(x: &Tensor, indices: &[Option<Tensor>], written: bool) -> Result<Vec<O
     );
     list.resize(x.dim(), None);
     Ok(list)
+}
+
+/// Brackets take positions of any integer dtype, unlike the ops that take positions.
+fn in_int64(index: &Tensor) -> Result<Tensor> {
+    match index.dtype() {
+        DType::I8 | DType::I16 | DType::U16 | DType::U32 => index.to_dtype(DType::I64),
+        // What int64 does not hold lies outside of every dimension.
+        DType::U64 => index.clamp((), i64::MAX)?.to_dtype(DType::I64),
+        _ => Ok(index.clone()),
+    }
 }
 
 fn plan(x: &Tensor, indices: &[Option<Tensor>], written: bool) -> Result<Plan> {

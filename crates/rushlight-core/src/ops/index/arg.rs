@@ -14,7 +14,7 @@ pub enum Index {
         start: Option<isize>,
         /// Past the last place; by default the dimension's end.
         end: Option<isize>,
-        /// Positive.
+        /// Not 0. A negative one walks backwards, as Python's does, which copies.
         step: isize,
     },
     /// A new dimension of size 1.
@@ -23,7 +23,7 @@ pub enum Index {
     Ellipsis,
     /// A new dimension of size 1 or 0.
     Bool(bool),
-    /// Positions (int64, int32) of one dimension, or a mask (bool) over as many as it has itself.
+    /// Positions (integers, but for uint8) of one dimension, or a mask (bool, uint8) over as many as it has itself.
     Tensor(Tensor),
 }
 

@@ -11,7 +11,7 @@ use crate::{DType, Result, Tensor, ensure};
 
 impl Tensor {
     /// The part of the tensor that an index chooses, as Python's `x[..]`: a view, or a copy where a
-    /// tensor of positions or a mask takes part.
+    /// tensor of positions, a mask or a slice with a negative step takes part.
     ///
     /// ```
     /// # use rushlight::Tensor;
@@ -26,7 +26,7 @@ impl Tensor {
     ///
     /// # Errors
     /// `Index` for a place out of range, too many parts, index tensors that do not broadcast, a mask
-    /// that does not fit, or an index tensor of another dtype; `Value` for a step below 1.
+    /// that does not fit, or an index tensor of another dtype; `Value` for a step of 0.
     #[track_caller]
     pub fn i(&self, index: impl IntoIndices) -> Result<Tensor> {
         let _site = SiteGuard::enter("index");
@@ -34,7 +34,10 @@ impl Tensor {
         if let [Index::Bool(b)] = parts.as_slice() {
             return self.unsqueeze(0)?.narrow(0, 0, i64::from(*b));
         }
-        let (view, tensors) = apply(self, &parts)?;
+        let Parts { mut view, tensors, reversed } = apply(self, &parts)?;
+        if !reversed.is_empty() {
+            view = view.flip(reversed.as_slice()).map_err(|e| e.in_op("index"))?;
+        }
         match tensors.is_empty() {
             // Always a new tensor, even where nothing changes.
             true if view.is(self) => self.expand(self.shape()),
@@ -62,10 +65,13 @@ impl Tensor {
         let _site = SiteGuard::enter("index_put_");
         let parts = index.into_indices();
         let value = value.into();
-        let (view, tensors) = match parts.as_slice() {
-            [Index::Bool(b)] => (self.unsqueeze(0)?.narrow(0, 0, i64::from(*b))?, Vec::new()),
+        let Parts { view, tensors, reversed } = match parts.as_slice() {
+            [Index::Bool(b)] => Parts::of(self.unsqueeze(0)?.narrow(0, 0, i64::from(*b))?),
             _ => apply(self, &parts)?,
         };
+        if !reversed.is_empty() {
+            return set_backwards(self, parts, value);
+        }
         if tensors.is_empty() {
             return match value {
                 Operand::Number(n) => view.fill_(n).map(drop),
@@ -88,6 +94,19 @@ impl Tensor {
         };
         view.index_put_(&refs(&tensors), &values, false).map(drop)
     }
+}
+
+/// No view runs backwards, so the index chooses among the numbers of the cells, which are written to.
+fn set_backwards(x: &Tensor, parts: Vec<Index>, value: Operand) -> Result<()> {
+    let cells =
+        Tensor::arange(0, x.numel() as i64, 1)?.to_device(x.device())?.reshape(x.shape())?.i(parts)?;
+    let value = match value {
+        Operand::Number(n) => {
+            Tensor::scalar_of(n.checked_cast("index_put_", x.dtype())?, x.dtype(), x.device())?
+        }
+        Operand::Tensor(t) => without_leading_ones(&t)?.to_dtype(x.dtype())?,
+    };
+    x.put_(&cells, &value.expand(cells.shape())?, false).map(drop).map_err(|e| e.in_op("index_put_"))
 }
 
 fn refs(tensors: &[Option<Tensor>]) -> Vec<Option<&Tensor>> {
@@ -119,8 +138,39 @@ pub(super) fn is_mask(t: &Tensor) -> bool {
     matches!(t.dtype(), DType::Bool | DType::U8)
 }
 
-/// The view that the basic parts make, and the tensors for its dimensions.
-fn apply(x: &Tensor, parts: &[Index]) -> Result<(Tensor, Vec<Option<Tensor>>)> {
+/// What an index comes down to.
+struct Parts {
+    /// The view that the basic parts make.
+    view: Tensor,
+    /// The tensors for its dimensions.
+    tensors: Vec<Option<Tensor>>,
+    /// The dimensions of the view that are to be walked backwards.
+    reversed: Vec<i64>,
+}
+
+impl Parts {
+    fn of(view: Tensor) -> Parts {
+        Parts { view, tensors: Vec::new(), reversed: Vec::new() }
+    }
+}
+
+/// The places of `start..end` by a negative step, of a dimension of `n`, from the lowest on: where
+/// they start, where they end and the step between them.
+fn forwards(n: usize, start: Option<isize>, end: Option<isize>, step: isize) -> (i64, i64, i64) {
+    let (n, back) = (n as i64, (step as i64).saturating_neg());
+    let clamp = |i: isize| {
+        let i = i as i64;
+        if i < 0 { i.saturating_add(n).max(-1) } else { i.min(n - 1) }
+    };
+    let (first, past) = (start.map_or(n - 1, clamp), end.map_or(-1, clamp));
+    if first <= past {
+        return (0, 0, 1);
+    }
+    let lowest = first - (first - past - 1) / back * back;
+    (lowest, first + 1, back)
+}
+
+fn apply(x: &Tensor, parts: &[Index]) -> Result<Parts> {
     let covered: usize = parts.iter().map(covers).sum();
     ensure!(
         covered <= x.dim(),
@@ -133,7 +183,7 @@ fn apply(x: &Tensor, parts: &[Index]) -> Result<(Tensor, Vec<Option<Tensor>>)> {
     let mut rest = x.dim() - covered;
     // A mask stands for several dimensions, but is one entry of the list.
     let (mut view, mut dim, mut hidden) = (x.clone(), 0usize, 0usize);
-    let mut tensors: Vec<Option<Tensor>> = Vec::new();
+    let (mut tensors, mut reversed) = (Vec::<Option<Tensor>>::new(), Vec::new());
     let mut put = |at: usize, t: Tensor| {
         tensors.resize(tensors.len().max(at), None);
         tensors.push(Some(t));
@@ -146,6 +196,13 @@ fn apply(x: &Tensor, parts: &[Index]) -> Result<(Tensor, Vec<Option<Tensor>>)> {
                 view = part.map_err(|e| view.layout().select(dim as isize, i).err().unwrap_or(e))?;
             }
             Index::Slice { start: None, end: None, step: 1 } => dim += 1,
+            Index::Slice { start, end, step } if step < 0 => {
+                let n = view.layout().size(dim as isize)?;
+                let (start, end, step) = forwards(n, start, end, step);
+                view = view.slice(dim as i64, Some(start), Some(end), step)?;
+                reversed.push(dim as i64);
+                dim += 1;
+            }
             Index::Slice { start, end, step } => {
                 let (start, end) = (start.map(|i| i as i64), end.map(|i| i as i64));
                 view = view.slice(dim as i64, start, end, step as i64)?;
@@ -172,7 +229,7 @@ fn apply(x: &Tensor, parts: &[Index]) -> Result<(Tensor, Vec<Option<Tensor>>)> {
             }
         }
     }
-    Ok((view, tensors))
+    Ok(Parts { view, tensors, reversed })
 }
 
 /// A 0-d tensor is a plain integer, or a plain bool.
@@ -180,7 +237,13 @@ fn simplified(part: &Index) -> Result<Index> {
     Ok(match part {
         Index::Tensor(t) if t.dim() == 0 && is_mask(t) => Index::Bool(t.item()?.to_bool()),
         Index::Tensor(t) if t.dim() == 0 && t.dtype().is_integral() => {
-            Index::Int(t.item()?.to_i64() as isize)
+            let place = t.item()?;
+            // What int64 does not hold lies outside of every dimension.
+            Index::Int(if let crate::Number::UInt(u) = place {
+                isize::try_from(u).unwrap_or(isize::MAX)
+            } else {
+                place.to_i64() as isize
+            })
         }
         other => other.clone(),
     })
