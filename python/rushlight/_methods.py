@@ -389,3 +389,20 @@ def index(self, indices):
     """As ``x[indices]``."""
     return self[tuple(indices)]
 
+
+
+# --- The array API standard -----------------------------------------------------------------------
+
+
+@method
+def __array_namespace__(self, *, api_version=None):
+    """The module ``rushlight.array_api``, which follows the Python array API standard."""
+    from . import array_api
+
+    return array_api.namespace(api_version)
+
+
+@method
+def to_device(self, device, /, *, stream=None):
+    """The tensor on another device, itself if it is there."""
+    return self.to(device)
