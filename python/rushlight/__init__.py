@@ -92,3 +92,13 @@ def as_torch():
     from ._as_torch import install
 
     install()
+
+
+def _meet_einops():
+    import sys
+
+    if "einops._backends" in sys.modules:
+        from .utils import einops  # noqa: F401  (its class is found by being there)
+
+
+_meet_einops()

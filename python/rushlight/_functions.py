@@ -244,8 +244,12 @@ def take_along_dim(input, indices, dim=None):
 
 
 @function
-def tensordot(a, b, dims=2, out=None):
-    """Sums over pairs of dimensions: the last ``dims`` of ``a`` with the first of ``b``, or two lists of them."""
+def tensordot(a, b, dims=2, out=None, *, axes=None):
+    """Sums over pairs of dimensions: the last ``dims`` of ``a`` with the first of ``b``, or two lists of them.
+
+    ``axes`` is NumPy's name for ``dims``.
+    """
+    dims = dims if axes is None else axes
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, builtins.int):

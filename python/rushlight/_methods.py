@@ -54,11 +54,15 @@ def mH(self):
     return _functions.adjoint(self)
 
 
+class _NoImaginaryPart(TypeError, AttributeError):
+    """Also an AttributeError, for programs that ask which attributes there are."""
+
+
 @attribute
 def imag(self):
     """The imaginary parts, a view."""
     if not self.is_complex():
-        raise TypeError(f"imag: takes a complex tensor, not {self.dtype}")
+        raise _NoImaginaryPart(f"imag: takes a complex tensor, not {self.dtype}")
     return rows["imag"](self)
 
 

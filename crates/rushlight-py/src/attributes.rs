@@ -134,8 +134,8 @@ impl PyTensor {
         Self::of(slf).dtype().is_complex()
     }
     fn is_signed(slf: &Bound<'_, Self>) -> bool {
-        use rushlight::DType::{Bool, U8, U16, U32, U64};
-        !matches!(Self::of(slf).dtype(), Bool | U8 | U16 | U32 | U64)
+        let dtype = Self::of(slf).dtype();
+        !(dtype == rushlight::DType::Bool || dtype.is_unsigned())
     }
     fn is_inference(slf: &Bound<'_, Self>) -> bool {
         Self::of(slf).is_inference()

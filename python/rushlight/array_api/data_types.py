@@ -17,6 +17,8 @@ def _dtype(op, x):
 
 def astype(x, dtype, /, *, copy=True, device=None):
     """``x`` in another dtype, a copy unless ``copy=False`` and nothing changes. Complex numbers stay complex."""
+    if not isinstance(dtype, _C.dtype):
+        raise TypeError(f"astype: takes a dtype of this namespace, not {dtype!r}")
     if array("astype", x).dtype.is_complex and not (dtype.is_complex or dtype is _C.bool):
         raise TypeError(f"astype: {x.dtype} has no {dtype} of its own; take real(x), imag(x) or abs(x)")
     return x.to(dtype=dtype, device=device or x.device, copy=copy)

@@ -55,6 +55,12 @@ ops! { BASIC;
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.permute(inverse(named("permute", cx.arg(1)?)?))?)]),
         samples: permute_samples,
     }
+    /// As `permute`: NumPy's `transpose`, which libraries for arrays of any kind call.
+    fn transpose_axes as transpose (input: Tensor, axes: Dims) -> Tensor {
+        view: input.permute(named("transpose", axes)?),
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.grad(0)?.permute(inverse(named("transpose", cx.arg(1)?)?))?)]),
+        samples: permute_samples,
+    }
     /// Dimension `source[k]` moved to place `destination[k]`; the others keep their order.
     fn movedim (input: Tensor, source: Dims, destination: Dims) -> Tensor {
         view: input.movedim(named("movedim", source)?, named("movedim", destination)?),
