@@ -60,5 +60,7 @@ def __setstate__(self, state):
     set_state(self, state)
 
 
+# Names of division from before Python 3, which torch still has.
+Tensor.__div__, Tensor.__rdiv__, Tensor.__idiv__ = Tensor.__truediv__, Tensor.__rtruediv__, Tensor.__itruediv__
 Tensor.is_cpu = property(lambda self: self.device.type == "cpu")
 _ = _C

@@ -144,6 +144,17 @@ dtypes! { ($)
 }
 
 impl DType {
+    /// The largest finite number of a float dtype.
+    pub const fn largest_float(self) -> Option<f64> {
+        Some(match self {
+            DType::F16 => 65504.0,
+            // 2^128 - 2^120
+            DType::BF16 => 3.389_531_389_251_535_5e38,
+            DType::F32 => f32::MAX as f64,
+            DType::F64 => f64::MAX,
+            _ => return None,
+        })
+    }
     /// Whether it is a floating point dtype (complex ones are not).
     pub const fn is_float(self) -> bool {
         matches!(self.category(), Category::Float)

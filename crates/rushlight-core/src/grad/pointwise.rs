@@ -103,6 +103,29 @@ impl Backward for ProgramBackward {
     }
 }
 
+/// Backward of a formula with a function in it that has no derivative.
+struct Underived(&'static str);
+
+impl Backward for Underived {
+    fn backward(&self, node: &Arc<Node>, _: &[Option<Tensor>]) -> Result<Grads> {
+        Err(no_derivative(node.name, self.0))
+    }
+    fn take_saved(&mut self) -> Vec<Saved> {
+        Vec::new()
+    }
+    fn keeps_anything(&self) -> bool {
+        false
+    }
+}
+
+fn no_derivative(op: &'static str, what: &str) -> crate::Error {
+    err!(
+        NotImplemented,
+        op,
+        "the derivative of {what} is not known; compute it outside the graph (detach(), no_grad)"
+    )
+}
+
 fn program_edges(program: &Program, ins: &[&Tensor]) -> Result<(SmallVec<[Option<Edge>; 2]>, u64)> {
     let mut edges: SmallVec<[Option<Edge>; 2]> = SmallVec::new();
     let mut wanted = 0u64;
@@ -137,6 +160,11 @@ pub(crate) fn record_program(
         // Truth values never have one: a comparison of such integers is as good as of others.
         let whole = outs.iter().any(|o| o.dtype() != DType::Bool);
         return if whole { super::record::refuse_integers(op, ins.iter().copied()) } else { Ok(()) };
+    }
+    if let Some(what) = program.underived(wanted) {
+        let infos = outs.iter().map(OutInfo::of).collect();
+        attach_node(&Node::new(op, edges, infos, Body::Op(Arc::new(Underived(what)))), outs);
+        return Ok(());
     }
     let grad = program.grad(wanted)?;
     let mut saved: SmallVec<[Saved; 2]> = SmallVec::new();
@@ -178,6 +206,9 @@ pub(crate) fn begin_inplace(
         super::view::check_view_inplace(op, target, view, true)?;
     }
     let (edges, wanted) = program_edges(program, ins)?;
+    if let Some(what) = program.underived(wanted) {
+        return Err(no_derivative(op, what));
+    }
     let grad = program.grad(wanted)?;
     let feeds: Result<SmallVec<[Option<Saved>; 3]>> = grad
         .feeds

@@ -1,6 +1,8 @@
 //! The single path of every call that goes through the table.
 
 use super::def::{OpDef, Outputs, Run};
+use super::point::PointRow;
+use super::promote::Refuse;
 use super::value::{Args, AsOperand, OperandRef, OptOperand, Value};
 use super::{Pack, pointwise, pointwise_inplace};
 use crate::grad;
@@ -66,7 +68,7 @@ fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
     check_count(def, args)?;
     match &def.run {
         Run::Pointwise(row) => {
-            let split = Split::new(def.name, row.operands.len(), args)?;
+            let split = Split::new(def.name, row, args)?;
             pointwise(def, split.operands(), &split.params).map(Pack::pack)
         }
         Run::View(_) | Run::ViewOrCopy(_) => {
@@ -158,7 +160,7 @@ fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor>
     let _site = SiteGuard::enter(def.name);
     let target = super::arg::<Tensor>(def.name, args, 0)?;
     if let Run::Pointwise(row) = def.run {
-        let split = Split::new(def.name, row.operands.len(), args)?;
+        let split = Split::new(def.name, row, args)?;
         return pointwise_inplace(def, target, split.operands(), &split.params);
     }
     grad::check_inplace(def.name, target)?;
@@ -202,7 +204,8 @@ pub(super) struct Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    pub(super) fn new(op: &'static str, operands: usize, args: &'a [Value]) -> Result<Self> {
+    pub(super) fn new(op: &'static str, row: &PointRow, args: &'a [Value]) -> Result<Self> {
+        let operands = row.operands.len();
         let mut split = Split {
             operands: [OperandRef::Number(Number::Bool(false)); 3],
             count: 0,
@@ -218,6 +221,12 @@ impl<'a> Split<'a> {
                 }
                 _ => bail!(Type, op, "argument {k} must be a tensor or a number"),
             };
+            ensure!(
+                !matches!(operand, OperandRef::Number(_)) || !row.refuses.contains(&Refuse::number),
+                Type,
+                op,
+                "argument {k} must be a tensor, not a number"
+            );
             if let Some(slot) = split.operands.get_mut(split.count) {
                 *slot = operand;
             }

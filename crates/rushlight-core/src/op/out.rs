@@ -46,7 +46,7 @@ pub fn dispatch_out(def: &'static OpDef, args: &[Value], outs: &[Tensor]) -> Res
         grad::check_out(op, out, args.iter().flat_map(Value::tensors))?;
     }
     if let (Run::Pointwise(_), [out]) = (&def.run, outs) {
-        let split = Split::new(op, def.point().operands.len(), args)?;
+        let split = Split::new(op, def.point(), args)?;
         let target = fitted(op, out, &pointwise_layout(op, split.operands())?)?;
         return Ok(super::Pack::pack(pointwise_out(def, split.operands(), &split.params, &target)?));
     }

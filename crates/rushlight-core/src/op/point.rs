@@ -128,6 +128,16 @@ impl PointRow {
         };
         let (common, result) = self.rule.apply(promoted.map_err(|e| e.in_op(self.name))?);
         check_accepts(self.name, self.refuses, common)?;
+        let bool = |o: &OperandRef<'_>| match o {
+            OperandRef::Tensor(t) => t.dtype() == DType::Bool,
+            OperandRef::Number(n) => matches!(n, Number::Bool(_)),
+        };
+        ensure!(
+            !(self.refuses.contains(&Refuse::any_bool) && operands.iter().any(bool)),
+            NotImplemented,
+            self.name,
+            "is not defined for bool operands; use logical_xor or bitwise_xor, or convert with to_dtype"
+        );
         let (mut bound, mut tensors, mut numbers) =
             (0usize, SmallVec::<[&Tensor; 3]>::new(), SmallVec::<[Number; 2]>::new());
         for (k, operand) in operands.iter().enumerate() {

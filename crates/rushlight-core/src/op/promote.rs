@@ -24,6 +24,12 @@ pub enum Refuse {
     int,
     float,
     complex,
+    /// Complex numbers, where it is their order that is missing (`Type`).
+    order,
+    /// A bool operand, whatever the others are.
+    any_bool,
+    /// A plain number where torch wants a tensor; only callers through the table are told.
+    number,
     /// An integer divisor that is zero.
     zero_divisor,
     /// A negative whole number as the exponent of an integer tensor.
@@ -102,6 +108,9 @@ pub fn compute_type(dtype: DType) -> CType {
 /// # Errors
 /// `NotImplemented` (`Type` for bitwise ops on floats) naming op and dtype.
 pub fn check_accepts(op: &'static str, refused: &[Refuse], dtype: DType) -> Result<()> {
+    if dtype.is_complex() && refused.contains(&Refuse::order) {
+        bail!(Type, op, "complex numbers have no order; compare abs() or real and imag");
+    }
     let hit = refused.iter().any(|r| {
         matches!(
             (r, dtype.category()),

@@ -36,6 +36,16 @@ pub fn unit(shape: &[usize], salt: usize) -> Result<Tensor> {
     Tensor::from_vec((0..n).map(value).collect(), shape)
 }
 
+/// As [`values`], between 0.05 and 0.95: for probabilities.
+///
+/// # Errors
+/// When memory cannot be had.
+pub fn share(shape: &[usize], salt: usize) -> Result<Tensor> {
+    let n = shape.iter().product::<usize>();
+    let value = |i: usize| ((i * 37 + salt * 11 + 5) % 101) as f64 / 112.0 + 0.05;
+    Tensor::from_vec((0..n).map(value).collect(), shape)
+}
+
 /// Indices below `limit` as an int64 tensor.
 ///
 /// # Errors
@@ -56,7 +66,20 @@ fn domain(op: &str) -> fn(&[usize], usize) -> Result<Tensor> {
     match op {
         "log" | "log2" | "log10" | "log1p" | "sqrt" | "rsqrt" | "reciprocal" | "pow" | "div"
         | "remainder" | "fmod" | "floor_divide" | "xlogy" | "true_divide" => positive,
-        "asin" | "acos" | "atanh" => unit,
+        "lgamma"
+        | "digamma"
+        | "igamma"
+        | "igammac"
+        | "entr"
+        | "xlog1py"
+        | "bessel_y0"
+        | "bessel_y1"
+        | "modified_bessel_k0"
+        | "modified_bessel_k1"
+        | "scaled_modified_bessel_k0"
+        | "scaled_modified_bessel_k1" => positive,
+        "asin" | "acos" | "atanh" | "erfinv" => unit,
+        "ndtri" | "log_odds" | "log_odds_within" => share,
         _ => values,
     }
 }
@@ -72,12 +95,14 @@ pub fn pointwise(def: &'static OpDef) -> Vec<Sample> {
     ];
     let whole = def.point().refuses.contains(&Refuse::float);
     let make = |shape: &[usize], salt: usize| {
-        if whole { indices(shape, 9, salt) } else { domain(def.name)(shape, salt) }
+        if whole { indices(shape, 9, salt) } else { domain(def.name.trim_end_matches("_of"))(shape, salt) }
     };
     let shift = |t: Tensor| if def.name == "acosh" { t.add(3.0) } else { Ok(t) };
+    let derived = def.point().program(0, false).is_ok_and(|p| p.underived(u64::MAX).is_none());
     let mut samples = Vec::new();
     for (round, shapes) in shapes.iter().enumerate() {
-        for numbers in [false, true] {
+        let takes_numbers = !def.point().refuses.contains(&Refuse::number);
+        for numbers in if takes_numbers { &[false, true][..] } else { &[false] } {
             let args: Result<Args> = def
                 .params
                 .iter()
@@ -89,7 +114,7 @@ pub fn pointwise(def: &'static OpDef) -> Vec<Sample> {
                         _ if p.name == "condition" => {
                             Value::Operand(Operand::Tensor(values(shapes[0], round)?.gt(0.0)?))
                         }
-                        _ if numbers && k > 0 => Value::Operand(Operand::Number(if whole {
+                        _ if *numbers && k > 0 => Value::Operand(Operand::Number(if whole {
                             Number::Int(k as i64)
                         } else {
                             Number::Float(0.75 + k as f64)
@@ -99,7 +124,7 @@ pub fn pointwise(def: &'static OpDef) -> Vec<Sample> {
                 })
                 .collect();
             if let Ok(args) = args {
-                samples.push(Sample { args, grad: true });
+                samples.push(Sample { args, grad: derived });
             }
         }
     }

@@ -48,6 +48,8 @@ impl<'a> Usual<'a> {
                         *slot = Some(t);
                     }
                 }
+                // What a row may refuse is for the long way to say.
+                OperandRef::Number(Number::Bool(_)) => return false,
                 OperandRef::Number(n) if n.category() <= dtype.category() => self.numbers |= 1 << k,
                 OperandRef::Number(_) => return false,
             }

@@ -6,7 +6,7 @@ pointwise! { ARITHMETIC;
     /// `input + alpha * other`. Broadcasts and promotes; bool adds as "or".
     fn add / add_with, inplace add_ (input, other) [alpha = 1] Promote = |x| x[0] + x[1] * x[2], plain |x| x[0] + x[1];
     /// `input - alpha * other`.
-    fn sub as sub | subtract / sub_with, inplace sub_ (input, other) [alpha = 1] Promote except bool = |x| x[0] - x[1] * x[2], plain |x| x[0] - x[1];
+    fn sub as sub | subtract / sub_with, inplace sub_ (input, other) [alpha = 1] Promote except bool any_bool = |x| x[0] - x[1] * x[2], plain |x| x[0] - x[1];
     /// `input * other`. Bool multiplies as "and".
     fn mul as mul | multiply, inplace mul_ (input, other) Promote = |x| x[0] * x[1];
     /// `input / other`; integers give the default float, x/0 gives inf or nan.

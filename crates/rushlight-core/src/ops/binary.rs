@@ -4,17 +4,17 @@ use crate::Tensor;
 
 pointwise! { BINARY;
     /// The larger of both; NaN if either is. Ties share the gradient.
-    fn maximum as maximum | max (input, other) Promote except complex = |x| x[0].maximum(x[1]);
+    fn maximum as maximum | max (input, other) Promote except number order = |x| x[0].maximum(x[1]);
     /// The smaller of both; NaN if either is. Ties share the gradient.
-    fn minimum as minimum | min (input, other) Promote except complex = |x| x[0].minimum(x[1]);
+    fn minimum as minimum | min (input, other) Promote except number order = |x| x[0].minimum(x[1]);
     /// The larger of both; a NaN counts as missing.
-    fn fmax (input, other) Promote except complex = |x| x[0].isnan().select(x[1], x[1].isnan().select(x[0], x[0].maximum(x[1])));
+    fn fmax (input, other) Promote except number order = |x| x[0].isnan().select(x[1], x[1].isnan().select(x[0], x[0].maximum(x[1])));
     /// The smaller of both; a NaN counts as missing.
-    fn fmin (input, other) Promote except complex = |x| x[0].isnan().select(x[1], x[1].isnan().select(x[0], x[0].minimum(x[1])));
+    fn fmin (input, other) Promote except number order = |x| x[0].isnan().select(x[1], x[1].isnan().select(x[0], x[0].minimum(x[1])));
     /// The angle of the point (other, input), in radians.
-    fn atan2 as atan2 | arctan2, inplace atan2_ (input, other) Float except complex = |x| x[0].atan2(x[1]);
+    fn atan2 as atan2 | arctan2, inplace atan2_ (input, other) Float except number complex = |x| x[0].atan2(x[1]);
     /// `sqrt(input^2 + other^2)`.
-    fn hypot, inplace hypot_ (input, other) Promote except bool int complex = |x| {
+    fn hypot, inplace hypot_ (input, other) Promote except number bool int complex = |x| {
         // Scaled by the larger one, so that no square overflows.
         let (a, b) = (x[0].abs(), x[1].abs());
         let (low, high) = (a.minimum(b), a.maximum(b));
@@ -26,11 +26,11 @@ pointwise! { BINARY;
     /// `|input|` with the sign of `other`.
     fn copysign, inplace copysign_ (input, other) Float except complex = |x| x[0].copysign(x[1]);
     /// Whether both are true (not zero).
-    fn logical_and (input, other) Truth = |x| x[0].logical_and(x[1]);
+    fn logical_and (input, other) Truth except number = |x| x[0].logical_and(x[1]);
     /// Whether either is true (not zero).
-    fn logical_or (input, other) Truth = |x| x[0].logical_or(x[1]);
+    fn logical_or (input, other) Truth except number = |x| x[0].logical_or(x[1]);
     /// Whether exactly one is true (not zero).
-    fn logical_xor (input, other) Truth = |x| x[0].logical_xor(x[1]);
+    fn logical_xor (input, other) Truth except number = |x| x[0].logical_xor(x[1]);
     /// `input` where the condition is true, else `other` (torch: `where`).
     fn where_cond as where (condition, input, other) Promote = |x| x[0].select(x[1], x[2]);
     /// `start + weight * (end - start)`.

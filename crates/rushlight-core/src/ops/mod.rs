@@ -19,6 +19,7 @@ pub mod loss;
 pub mod matmul;
 pub mod moments;
 pub mod norm;
+pub mod numeric;
 mod operators;
 pub mod order;
 pub mod pad;
@@ -27,6 +28,7 @@ pub mod product;
 pub mod reduce;
 pub mod running;
 pub mod scan;
+pub mod special;
 pub mod statistics;
 pub mod unary;
 pub mod view;
@@ -62,6 +64,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     matmul::MATMUL,
     moments::MOMENTS,
     norm::NORM,
+    numeric::NUMERIC,
+    numeric::checked::CHECKED,
     order::ORDER,
     order::distinct::DISTINCT,
     order::search::SEARCH,
@@ -72,6 +76,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     reduce::REDUCE,
     running::RUNNING,
     scan::SCAN,
+    special::SPECIAL,
+    special::of_numbers::OF_NUMBERS,
     statistics::STATISTICS,
     unary::UNARY,
     view::basic::BASIC,

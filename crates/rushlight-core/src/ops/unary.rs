@@ -62,7 +62,7 @@ pointwise! { UNARY;
     /// The smallest integer not below.
     fn ceil, inplace ceil_ (input) Promote except bool complex = |x| x[0].ceil();
     /// The nearest integer, ties to even.
-    fn round, inplace round_ (input) Promote except bool complex = |x| x[0].round();
+    fn round_whole as internal (input) Promote except bool complex = |x| x[0].round();
     /// The number without its fraction.
     fn trunc as trunc | fix, inplace trunc_ (input) Promote except bool complex = |x| x[0].trunc();
     /// What `trunc` cuts off.

@@ -24,27 +24,31 @@ impl Node {
         }
     }
     /// A key that is equal for equal nodes; floats by their bits, so that -0.0 is not 0.0.
-    fn key(self) -> (u8, u64, u64, u64) {
+    fn key(self) -> Key {
+        let leaf = |kind, bits| (Err(kind), bits, 0, 0);
         match self {
-            Node::Input(i, _) => (0, u64::from(i), 0, 0),
-            Node::Param(i) => (1, u64::from(i), 0, 0),
+            Node::Input(i, _) => leaf(0, u64::from(i)),
+            Node::Param(i) => leaf(1, u64::from(i)),
             Node::Literal(n) => match n {
-                Number::Bool(b) => (2, u64::from(b), 0, 0),
-                Number::Int(i) => (3, i as u64, 0, 0),
-                Number::UInt(u) => (4, u, 0, 0),
-                Number::Float(x) => (5, x.to_bits(), 0, 0),
-                Number::Complex(a, b) => (6, a.to_bits(), b.to_bits(), 0),
+                Number::Bool(b) => leaf(2, u64::from(b)),
+                Number::Int(i) => leaf(3, i as u64),
+                Number::UInt(u) => leaf(4, u),
+                Number::Float(x) => leaf(5, x.to_bits()),
+                Number::Complex(a, b) => (Err(6), a.to_bits(), b.to_bits(), 0),
             },
-            Node::Op(op, [a, b, c]) => (16 + op as u8, a.into(), b.into(), c.into()),
+            Node::Op(op, [a, b, c]) => (Ok(op), a.into(), b.into(), c.into()),
         }
     }
 }
+
+/// An opcode with its operands, or a kind of leaf with its bits.
+type Key = (std::result::Result<Opcode, u8>, u64, u64, u64);
 
 /// The values recorded so far while a closure runs.
 #[derive(Default)]
 pub(crate) struct Builder {
     pub(crate) nodes: Vec<Node>,
-    seen: FxHashMap<(u8, u64, u64, u64), u32>,
+    seen: FxHashMap<Key, u32>,
     epoch: u64,
     /// A scalar of another trace was used; the trace fails at its end.
     foreign: bool,

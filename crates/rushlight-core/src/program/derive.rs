@@ -65,6 +65,28 @@ impl Program {
         Ok(grad)
     }
 
+    /// A function without a derivative on the way from the wanted inputs to a result, if there is one.
+    pub(crate) fn underived(&self, wanted: u64) -> Option<&'static str> {
+        let mut reached = vec![false; self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            match *node {
+                Node::Input(i, _) => reached[at] = wanted >> i & 1 == 1,
+                Node::Op(op, args) => {
+                    let mut operands = args[..op.inputs().len()].iter().enumerate();
+                    let through = |&(_, a): &(usize, &u32)| reached[*a as usize];
+                    if let Opcode::Special(f) = op
+                        && operands.clone().filter(through).any(|(k, _)| f.lacks(k))
+                    {
+                        return Some(f.name());
+                    }
+                    reached[at] = operands.any(|(_, a)| reached[*a as usize]);
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
     fn derive(&self, wanted: u64) -> Result<GradProgram> {
         let wanted: Vec<usize> =
             (0..self.inputs.len()).filter(|i| wanted >> i & 1 == 1 && self.inputs[*i] == Sort::Num).collect();
@@ -240,6 +262,14 @@ fn opcode_grad(op: Opcode, [a, b, c]: [Scalar; 3], y: Scalar, g: Scalar) -> [Opt
             a.lt(b).select(0.0, a.eq(b).select(g * 0.5, g)),
         ),
         Copysign => two(a.eq(0.0).select(0.0, g * (y / a)), zero()),
+        Special(f) => match f.rule() {
+            Some(rule) => {
+                let [da, db] = rule(a, b, y, g);
+                [da, db, None]
+            }
+            // `underived` is asked first.
+            None => [None, None, None],
+        },
         Select => [None, Some(a.select(g, 0.0)), Some(a.select(0.0, g))],
         BitNot | BitAnd | BitOr | BitXor | Shl | Shr | Eq | Ne | Lt | Le | Gt | Ge | IsNan | IsInf | And
         | Or | Xor | Not | ToTruth | FromTruth => {

@@ -8,11 +8,13 @@ mod build;
 mod derive;
 mod opcode;
 mod scalar;
+mod special;
 
 pub use build::{trace, trace_bound};
 pub use derive::{Feed, GradProgram, GradRule};
 pub use opcode::{Opcode, Sort};
 pub use scalar::Scalar;
+pub use special::{Function, Special};
 
 use crate::Number;
 use std::fmt;

@@ -2,6 +2,8 @@
 //!
 //! Adding one: a row here, its derivative in `derive.rs`, its line in each backend's kernel table.
 
+use super::Special;
+
 /// What a value inside a program is: a number of the program's compute type, or a truth value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sort {
@@ -17,18 +19,26 @@ macro_rules! opcodes {
     ($( $(#[$doc:meta])* $name:ident $text:literal ($($input:ident),*) -> $output:ident; )*) => {
         /// One scalar operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        pub enum Opcode { $( $(#[$doc])* $name, )* }
+        pub enum Opcode {
+            $( $(#[$doc])* $name, )*
+            /// One of the special functions.
+            Special(Special),
+        }
 
         impl Opcode {
-            /// Every opcode, in table order.
+            /// Every opcode of this table, in order; those of [`Special::ALL`] come besides.
             pub const ALL: &'static [Opcode] = &[ $( Opcode::$name, )* ];
             /// The name shown when a program is printed.
-            pub const fn name(self) -> &'static str { match self { $( Opcode::$name => $text, )* } }
+            pub const fn name(self) -> &'static str { match self { $( Opcode::$name => $text, )* Opcode::Special(f) => f.name() } }
             /// The sorts of its operands.
-            pub const fn inputs(self) -> &'static [Sort] { match self { $( Opcode::$name => &[$($input),*], )* } }
+            pub const fn inputs(self) -> &'static [Sort] {
+                match self {
+                    $( Opcode::$name => &[$($input),*], )*
+                    Opcode::Special(f) => if f.arity() == 1 { &[Num] } else { &[Num, Num] },
+                }
+            }
             /// The sort of its result.
-            pub const fn output(self) -> Sort { match self { $( Opcode::$name => $output, )* } }
+            pub const fn output(self) -> Sort { match self { $( Opcode::$name => $output, )* Opcode::Special(_) => Num } }
         }
     };
 }

@@ -76,6 +76,10 @@ impl Scalar {
     pub fn square(self) -> Scalar {
         self * self
     }
+    /// Whether the sign bit is set.
+    pub fn is_negative(self) -> Scalar {
+        Scalar::number(1.0).copysign(self).lt(0.0)
+    }
     /// Between `low` and `high`; NaN stays NaN.
     #[must_use]
     pub fn clamp(self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Scalar {

@@ -5,7 +5,7 @@ use crate::isa::{Isa, Kernel, dispatch, portable};
 use crate::load_store::Truth;
 use crate::math::{double, wide};
 use num_complex::Complex;
-use rushlight_core::program::Opcode;
+use rushlight_core::program::{Function, Opcode};
 use rushlight_core::{CType, Result, bail};
 use std::marker::PhantomData;
 
@@ -16,6 +16,7 @@ pub(super) struct Args {
     dst: *mut u8,
     args: [*const u8; 3],
     n: usize,
+    special: Function,
 }
 
 /// Calls a function with each place: a plain loop, as iterators may stay calls where the functions
@@ -32,7 +33,10 @@ macro_rules! each {
 
 /// A kernel found.
 #[derive(Clone, Copy)]
-pub(super) struct Found(unsafe fn(Args));
+pub(super) struct Found(unsafe fn(Args), Function);
+
+/// What stands for a special function where there is none.
+const NONE: Function = Function::One(f64::abs);
 
 /// As [`Found`], callable with plain arguments.
 pub(super) type Kernel3 = Found;
@@ -44,7 +48,7 @@ impl Found {
     #[inline]
     pub(super) unsafe fn call(self, dst: *mut u8, args: [*const u8; 3], n: usize) {
         // SAFETY: the caller's promise.
-        unsafe { (self.0)(Args { dst, args, n }) }
+        unsafe { (self.0)(Args { dst, args, n, special: self.1 }) }
     }
 }
 
@@ -124,12 +128,61 @@ impl<T: Copy, O: Op1<T, T> + Library<T>> Kernel<Args> for Trig<O, T> {
     }
 }
 
+/// A special function, which comes with the call.
+struct Special<T>(PhantomData<T>);
+macro_rules! special {
+    ($($t:ty, |$x:ident, $y:ident, $f:ident| $two:expr, $($case:pat => $one:expr),+;)*) => { $(
+        impl Kernel<Args> for Special<$t> {
+            unsafe fn run<I: Isa>(k: Args) {
+                let (dst, a, b) = (k.dst.cast::<$t>(), k.args[0].cast::<$t>(), k.args[1].cast::<$t>());
+                let $f = k.special;
+                // SAFETY: as in `One`; a function of one number has one operand.
+                each!(k.n, |i| unsafe {
+                    let $x = *a.add(i);
+                    *dst.add(i) = match $f {
+                        $($case => $one,)+
+                        _ => { let $y = *b.add(i); $two }
+                    }
+                })
+            }
+        }
+    )* };
+}
+special! {
+    f32, |x, y, f| match f {
+        Function::Two(f) => f(x.into(), y.into()) as f32,
+        Function::Each(f, _) => f(x, y),
+        _ => x,
+    }, Function::One(f) => f(x.into()) as f32;
+    f64, |x, y, f| match f {
+        Function::Two(f) | Function::Each(_, f) => f(x, y),
+        _ => x,
+    }, Function::One(f) => f(x);
+    i32, |x, y, f| if let Function::Whole(f, _) = f { f(x.into(), y.into()) as i32 } else { x }, Function::One(_) => x;
+    i64, |x, y, f| if let Function::Whole(f, _) = f { f(x, y) } else { x }, Function::One(_) => x;
+    u64, |x, y, f| if let Function::Whole(_, f) = f { f(x, y) } else { x }, Function::One(_) => x;
+}
+
+/// The kernel of a special function.
+fn special(function: Function, ctype: CType) -> Option<Kernel3> {
+    let whole = matches!(function, Function::Whole(..));
+    let run = match ctype {
+        CType::F32 if !whole => portable::<Special<f32>, Args>,
+        CType::F64 if !whole => portable::<Special<f64>, Args>,
+        CType::I32 if whole => portable::<Special<i32>, Args>,
+        CType::I64 if whole => portable::<Special<i64>, Args>,
+        CType::U64 if whole => portable::<Special<u64>, Args>,
+        _ => return None,
+    };
+    Some(Found(run, function))
+}
+
 macro_rules! found {
     ($k:ty) => {
-        Some(Found(dispatch::<$k, Args>))
+        Some(Found(dispatch::<$k, Args>, NONE))
     };
     (portable $k:ty) => {
-        Some(Found(portable::<$k, Args>))
+        Some(Found(portable::<$k, Args>, NONE))
     };
 }
 macro_rules! table {
@@ -191,6 +244,7 @@ fn alike(op: Opcode, c: CType) -> (Opcode, CType) {
 pub(super) fn kernel(op: Opcode, ctype: CType) -> Result<Kernel3> {
     let (op, c) = alike(op, ctype);
     let found = match op {
+        Opcode::Special(f) => special(f.function(), c),
         Opcode::Neg => ring!(One Neg c),
         Opcode::Abs => arith!(One Abs c),
         Opcode::Sign => arith!(One Sign c),

@@ -75,6 +75,7 @@ fn cost(call: &Map<'_>) -> usize {
 fn weight(op: Opcode, ctype: CType) -> usize {
     use Opcode as O;
     match op {
+        O::Special(_) => 64,
         O::FloorDiv | O::Rem | O::Fmod | O::Pow | O::Atan2 => 16,
         O::Exp | O::Expm1 | O::Log | O::Tanh | O::Sigmoid | O::Sin | O::Cos => 8,
         O::Exp2

@@ -4,7 +4,7 @@ use crate::CpuBackend;
 use crate::isa::{self, Level};
 use rushlight_core::backend::{Backend, Map};
 use rushlight_core::mem::{Place, Storage, with_plan};
-use rushlight_core::program::{Opcode, Program, Scalar, Sort, trace};
+use rushlight_core::program::{Opcode, Program, Scalar, Sort, Special, trace};
 use rushlight_core::{CType, Category, DType, Device, Kind, Layout, Number, Result};
 use rushlight_ref::RefBackend;
 use std::sync::{Mutex, PoisonError};
@@ -224,6 +224,7 @@ macro_rules! apply {
             Opcode::Mul => $x[0] * $x[1],
             Opcode::Div => $x[0] / $x[1],
             Opcode::Select => $x[0].select($x[1], $x[2]),
+            Opcode::Special(f) => Scalar::of(Opcode::Special(f), $x),
         }
     };
 }
@@ -245,7 +246,8 @@ fn line(n: usize) -> Layout {
 #[test]
 fn every_opcode_means_the_same_on_both_backends() {
     at_every_level(|| {
-        for &op in Opcode::ALL {
+        let special = Special::ALL.iter().map(|f| Opcode::Special(*f));
+        for op in Opcode::ALL.iter().copied().chain(special) {
             let program = trace(op.inputs(), 0, |x| vec![apply(op, x)]).unwrap();
             for ctype in CTYPES {
                 let dtype = |sort: Sort| if sort == Sort::Truth { DType::Bool } else { native(ctype) };

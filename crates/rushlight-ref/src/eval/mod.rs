@@ -7,7 +7,7 @@ mod integer;
 mod truth;
 
 use crate::value::{Val, dtype};
-use rushlight_core::program::Opcode;
+use rushlight_core::program::{Function, Opcode};
 use rushlight_core::{CType, Result, err};
 
 /// The result of one opcode. `args` has as many values as the opcode takes, numbers as `ctype`.
@@ -37,6 +37,9 @@ pub(crate) fn eval(op: Opcode, ctype: CType, args: &[Val]) -> Result<Val> {
 
 /// An opcode of one operand ignores `y`.
 fn apply(op: Opcode, x: Val, y: Val) -> Option<Val> {
+    if let Opcode::Special(f) = op {
+        return special(f.function(), x, y);
+    }
     match (x, y) {
         (Val::Bool(x), Val::Bool(y)) => truth::apply(op, x, y).map(Val::Bool),
         (Val::I32(x), Val::I32(y)) => integer::int32(op, x, y),
@@ -51,4 +54,19 @@ fn apply(op: Opcode, x: Val, y: Val) -> Option<Val> {
         (Val::C128(x), Val::C128(y)) => complex::apply(op, x, y),
         _ => None,
     }
+}
+
+/// A special function: the table's own, which is the definition.
+fn special(f: Function, x: Val, y: Val) -> Option<Val> {
+    Some(match (f, x, y) {
+        (Function::One(f), Val::F32(x), _) => Val::F32(f(x.into()) as f32),
+        (Function::One(f), Val::F64(x), _) => Val::F64(f(x)),
+        (Function::Two(f), Val::F32(x), Val::F32(y)) => Val::F32(f(x.into(), y.into()) as f32),
+        (Function::Each(f, _), Val::F32(x), Val::F32(y)) => Val::F32(f(x, y)),
+        (Function::Two(f) | Function::Each(_, f), Val::F64(x), Val::F64(y)) => Val::F64(f(x, y)),
+        (Function::Whole(f, _), Val::I32(x), Val::I32(y)) => Val::I32(f(x.into(), y.into()) as i32),
+        (Function::Whole(f, _), Val::I64(x), Val::I64(y)) => Val::I64(f(x, y)),
+        (Function::Whole(_, f), Val::U64(x), Val::U64(y)) => Val::U64(f(x, y)),
+        _ => return None,
+    })
 }

@@ -4,7 +4,7 @@ use super::tolerances::is_exact;
 use super::{CTYPES, dtypes_of, input, is_complex, opcode_tolerance, output, required, shape, told_all};
 use crate::{Arg, Operand, Pair, Report, Rng, Tolerance, Values, writable_variants};
 use rushlight_core::backend::Map;
-use rushlight_core::program::{Opcode, Program, Scalar, Sort, trace};
+use rushlight_core::program::{Opcode, Program, Scalar, Sort, Special, trace};
 use rushlight_core::{CType, DType, Kind};
 use std::cell::RefCell;
 
@@ -14,9 +14,10 @@ const ROUNDS: usize = 6;
 /// Every opcode on every compute type, over all layouts.
 pub fn opcodes(pair: &Pair, seed: u64) -> Report {
     let mut report = Report::default();
-    for &op in Opcode::ALL {
+    let special = Special::ALL.iter().map(|f| Opcode::Special(*f));
+    for (k, op) in Opcode::ALL.iter().copied().chain(special).enumerate() {
         for ctype in CTYPES {
-            let mut rng = Rng::new(seed ^ (op as u64) << 8 ^ ctype as u64);
+            let mut rng = Rng::new(seed ^ (k as u64) << 8 ^ ctype as u64);
             for _ in 0..ROUNDS {
                 opcode(pair, &mut report, &mut rng, op, ctype);
             }
@@ -100,7 +101,7 @@ pub fn in_place(pair: &Pair, seed: u64) -> Report {
     for ctype in [CType::I32, CType::I64, CType::U64, CType::F32, CType::F64] {
         for op in ops {
             for &dtype in dtypes_of(ctype) {
-                let mut rng = Rng::new(seed ^ (op as u64) << 16 ^ (dtype as u64));
+                let mut rng = Rng::new(seed ^ u64::from(op.name().len() as u8) << 16 ^ (dtype as u64));
                 for _ in 0..3 {
                     one_in_place(pair, &mut report, &mut rng, op, ctype, dtype);
                 }

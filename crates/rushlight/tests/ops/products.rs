@@ -76,11 +76,9 @@ fn products_added_to_a_tensor() -> Result<()> {
     let whole = i(&[1; 6], &[2, 3]);
     let list = |x: &Tensor| x.to_dtype(DType::I64);
     refused(Kind::Runtime, "integers", whole.addr_with(&list(&u)?, &list(&v)?, 0.5, 1));
-    refused(
-        Kind::Runtime,
-        "integers",
-        i(&[1], &[1, 1]).addmm_with(&i(&[1], &[1, 1]), &i(&[1], &[1, 1]), 1, 0.5),
-    );
+    // Matrix products take the whole part of a factor.
+    let (two, three) = (i(&[2], &[1, 1]), i(&[3], &[1, 1]));
+    assert_eq!(two.addmm_with(&two, &three, 1.9, 2.9)?.to_vec::<i64>()?, [14]);
     // In place, with the operands themselves.
     let m = t(&[1., 2., 3., 4.], &[2, 2]);
     m.addmm_(&m.copy()?, &m.copy()?)?;
