@@ -3,6 +3,7 @@
 //! Views never reach a backend. Shapes are already broadcast, dtypes promoted, overlaps refused and
 //! sizes checked when a call arrives; a kernel only walks memory.
 
+pub use crate::algebra::{Algebra, AlgebraTask};
 use crate::mem::{Span, SpanMut, Storage};
 use crate::program::Program;
 use crate::{CType, Device, DeviceKind, Number, Result, bail};
@@ -220,6 +221,13 @@ pub trait Backend: Send + Sync {
     fn sort(&self, call: &Sort<'_>) -> Result<()>;
     /// Positions of the elements that are not zero, row-major: all of axis 0 first, then axis 1 ...
     fn nonzero(&self, input: &Span<'_>) -> Result<Vec<i64>>;
+    /// Decomposes matrices.
+    ///
+    /// # Errors
+    /// `NotImplemented` for a backend without linear algebra; `Runtime` when memory cannot be had.
+    fn algebra(&self, _call: &Algebra<'_>) -> Result<()> {
+        bail!(NotImplemented, "linalg", "the backend of {:?} has no decompositions; move the tensor to the cpu", self.kind())
+    }
     /// Does `call` and says `true`, or leaves it to primitives.
     fn fused(&self, _call: &Fused<'_>) -> Result<bool> {
         Ok(false)

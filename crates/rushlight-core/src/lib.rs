@@ -11,6 +11,7 @@
 
 extern crate self as rushlight;
 
+mod algebra;
 pub mod backend;
 mod binding;
 pub mod device;

@@ -1,11 +1,13 @@
 //! The fast CPU backend: blocks in L1, instruction sets chosen at run time, a fork-join pool.
 //!
 //! `map` runs programs, `reduce` and `scan` combine along axes, `matmul` multiplies, `gather` and
-//! `scatter` index, `sort` orders. `load_store` is the only place that knows storage dtypes.
+//! `scatter` index, `sort` orders,
+//! `algebra` decomposes. `load_store` is the only place that knows storage dtypes.
 
 #[macro_use]
 pub mod isa;
 mod access;
+mod algebra;
 mod copy;
 mod gather;
 mod halves;
@@ -22,7 +24,7 @@ mod sort;
 
 pub use pool::{num_threads, set_num_threads};
 
-use rushlight_core::backend::{Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort};
+use rushlight_core::backend::{Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort};
 use rushlight_core::mem::{Span, Storage};
 use rushlight_core::{Device, DeviceKind, Result};
 
@@ -58,6 +60,9 @@ impl Backend for CpuBackend {
     }
     fn sort(&self, call: &Sort<'_>) -> Result<()> {
         sort::run(call)
+    }
+    fn algebra(&self, call: &Algebra<'_>) -> Result<()> {
+        algebra::run(call)
     }
     fn nonzero(&self, input: &Span<'_>) -> Result<Vec<i64>> {
         nonzero::run(input)

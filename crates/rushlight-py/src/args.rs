@@ -139,12 +139,12 @@ impl<'a, 'py> Call<'a, 'py> {
     }
 }
 
-/// NumPy's names for torch's parameters, which torch takes too.
+/// Names that NumPy, or torch.linalg, has for a parameter.
 fn alias(given: &str) -> Option<&'static str> {
     Some(match given {
         "axis" => "dim",
         "keepdims" => "keepdim",
-        "x" | "a" | "x1" => "input",
+        "x" | "a" | "x1" | "A" => "input",
         "x2" => "other",
         _ => return None,
     })
@@ -295,6 +295,12 @@ pub fn convert(ty: ParamType, x: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         ParamType::Text => {
             x.cast::<PyString>().ok().map(|s| s.to_str().map(|s| Value::Text(s.into()))).transpose()?
         }
+        ParamType::OptText if none => Some(Value::OptText(None)),
+        ParamType::OptText => x
+            .cast::<PyString>()
+            .ok()
+            .map(|s| s.to_str().map(|s| Value::OptText(Some(s.into()))))
+            .transpose()?,
         ParamType::OptGenerator if none => Some(Value::OptGenerator(None)),
         ParamType::OptGenerator => as_generator(x).map(|g| Value::OptGenerator(Some(g))),
     })

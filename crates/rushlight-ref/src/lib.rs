@@ -5,6 +5,7 @@
 //! are kept wider than the type they end in, and nothing is shared between elements.
 #![forbid(unsafe_code)]
 
+mod algebra;
 mod eval;
 mod gather;
 mod index;
@@ -21,7 +22,7 @@ mod value;
 #[cfg(test)]
 mod testing;
 
-use rushlight_core::backend::{Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort};
+use rushlight_core::backend::{Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort};
 use rushlight_core::mem::{Span, Storage};
 use rushlight_core::{Device, DeviceKind, Result};
 
@@ -57,6 +58,9 @@ impl Backend for RefBackend {
     }
     fn sort(&self, call: &Sort<'_>) -> Result<()> {
         sort::run(call)
+    }
+    fn algebra(&self, call: &Algebra<'_>) -> Result<()> {
+        algebra::run(call)
     }
     fn nonzero(&self, input: &Span<'_>) -> Result<Vec<i64>> {
         Ok(sort::nonzero(input))

@@ -169,6 +169,17 @@ impl Pack for (Tensor, Tensor, Tensor) {
     }
 }
 
+impl Pack for (Tensor, Tensor, Tensor, Tensor) {
+    const RETURNS: Returns = Returns::Tuple(&["first", "second", "third", "fourth"]);
+    fn pack(self) -> Outputs {
+        SmallVec::from_vec(vec![self.0, self.1, self.2, self.3])
+    }
+    fn unpack(mut outputs: Outputs) -> Self {
+        let (fourth, third, second) = (outputs.remove(3), outputs.remove(2), outputs.remove(1));
+        (outputs.remove(0), second, third, fourth)
+    }
+}
+
 impl Pack for Vec<Tensor> {
     const RETURNS: Returns = Returns::List;
     fn pack(self) -> Outputs {

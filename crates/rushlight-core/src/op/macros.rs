@@ -18,6 +18,7 @@ macro_rules! param_ty {
     (Float) => { impl Into<f64> };
     (Number) => { impl Into<$crate::Number> };
     (Text) => { &str };
+    (OptText) => { Option<&str> };
     (Dims) => { impl Into<$crate::op::Dims> };
     (Size) => { impl Into<$crate::op::Size> };
     (Operand) => { impl Into<$crate::op::Operand> };
@@ -40,6 +41,9 @@ macro_rules! param_value {
     };
     (OptGenerator, $x:expr) => {
         $crate::op::Value::OptGenerator(Option::<&$crate::random::Generator>::cloned($x))
+    };
+    (OptText, $x:expr) => {
+        $crate::op::Value::OptText(Option::<&str>::map($x, str::to_string))
     };
     (Text, $x:expr) => {
         $crate::op::Value::Text($x.to_string())
@@ -65,6 +69,7 @@ macro_rules! body_ty {
     (Int) => { i64 };
     (Float) => { f64 };
     (Text) => { String };
+    (OptText) => { Option<String> };
     ($other:ident) => { $crate::op::$other };
 }
 

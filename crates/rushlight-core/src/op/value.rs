@@ -182,6 +182,7 @@ values! {
     OptDType(Option<DType>) "dtype | None";
     OptDevice(Option<Device>) "device | None";
     Text(String) "str";
+    OptText(Option<String>) "str | None";
     OptGenerator(Option<crate::random::Generator>) "Generator | None";
 }
 

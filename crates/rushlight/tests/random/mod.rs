@@ -124,6 +124,7 @@ pub fn value(r: &mut Rng, ty: ParamType, first: &Tensor) -> Value {
             r.pick(&["", "ij", "ij,jk->ik", "reflect", "mean", "...i->i", "i i->", "é", "constant", "->"])
                 .into(),
         ),
+        ParamType::OptText => Value::OptText(some.then(|| r.pick(&["", "gels", "gelsd", "\u{e9}"]).into())),
         ParamType::OptGenerator => Value::OptGenerator(None),
     }
 }
