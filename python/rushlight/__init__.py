@@ -40,7 +40,7 @@ from . import _surface  # noqa: E402
 _surface.arrange_methods()
 globals().update(_surface.functions())
 
-from . import _functions, _methods, _reductions, _tensor, autograd, return_types, storage, utils  # noqa: E402
+from . import _functions, _linear, _methods, _reductions, _tensor, autograd, return_types, storage, utils  # noqa: E402
 
 globals().update(_functions.FUNCTIONS)
 

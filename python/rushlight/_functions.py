@@ -305,9 +305,11 @@ Tensor.trace = FUNCTIONS.pop("trace")
 
 @both
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
-    """The ``p``-norm over ``dim``; ``"fro"`` is 2."""
+    """The ``p``-norm over ``dim``; ``"fro"`` is 2, ``"nuc"`` the sum of a matrix's singular values."""
     if p == "nuc":
-        raise NotImplementedError("norm: the nuclear norm needs singular values, which are not supported yet")
+        dim = (-2, -1) if dim is None else dim
+        input = input if dtype is None else input.to(dtype)
+        return _functions["nuclear_norm"](input, dim, keepdim, out=out)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: p must be a number, 'fro' or 'nuc', not {p!r}")
     if dtype is not None:

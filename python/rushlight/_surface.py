@@ -23,8 +23,8 @@ IN_PLACE = frozenset(
 FUNCTIONS = frozenset(
     """adaptive_avg_pool1d atleast_1d atleast_2d atleast_3d avg_pool1d batch_norm
     binary_cross_entropy_with_logits block_diag bucketize constant_pad_nd conv1d conv2d conv3d
-    conv_transpose1d conv_transpose2d conv_transpose3d convolution dropout embedding full_like group_norm
-    kl_div layer_norm max_pool1d max_pool2d ones_like pdist rms_norm tensordot view_as_complex
+    conv_transpose1d conv_transpose2d conv_transpose3d convolution dropout embedding frobenius_norm
+    full_like group_norm kl_div layer_norm lu_unpack max_pool1d max_pool2d nuclear_norm ones_like pdist rms_norm tensordot view_as_complex
     view_as_real zeros_like""".split()
 )
 

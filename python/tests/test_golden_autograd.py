@@ -1,4 +1,4 @@
-"""Autograd as torch does it: each case in ``golden`` gives what torch gave."""
+"""Autograd and linear algebra as torch does them: each case in ``golden`` gives what torch gave."""
 
 import json
 
@@ -10,8 +10,9 @@ from autograd_golden import answers, differences
 import autograd_cases
 import function_cases
 import functional_cases
+import linalg_cases
 
-GROUPS = {"autograd": autograd_cases, "function": function_cases, "functional": functional_cases}
+GROUPS = {"autograd": autograd_cases, "function": function_cases, "functional": functional_cases, "linalg": linalg_cases}
 
 
 @pytest.mark.parametrize(("group", "name"), [(g, n) for g, module in GROUPS.items() for n in module.CASES])

@@ -40,6 +40,12 @@ pub trait Field:
     /// The real part.
     #[doc(hidden)]
     fn re(self) -> Self::Real;
+    /// Real and imaginary part.
+    #[doc(hidden)]
+    fn parts(self) -> (f64, f64);
+    /// The number of these parts; a real type keeps the first.
+    #[doc(hidden)]
+    fn from_parts(re: f64, im: f64) -> Self;
     /// Whether the reciprocal of a number this small may overflow.
     #[doc(hidden)]
     fn tiny(self) -> bool;
@@ -48,7 +54,12 @@ pub trait Field:
 macro_rules! real {
     ($t:ty) => {
         impl Field for $t {
-            fn eig(a: &[$t], n: usize, values: &mut [$t], vectors: &mut [$t]) -> Result<i32, crate::NoMemory> {
+            fn eig(
+                a: &[$t],
+                n: usize,
+                values: &mut [$t],
+                vectors: &mut [$t],
+            ) -> Result<i32, crate::NoMemory> {
                 crate::eigen::real(a, n, values, vectors)
             }
             fn finite(self) -> bool {
@@ -66,6 +77,12 @@ macro_rules! real {
             fn re(self) -> $t {
                 self
             }
+            fn parts(self) -> (f64, f64) {
+                (self.into(), 0.0)
+            }
+            fn from_parts(re: f64, _im: f64) -> $t {
+                re as $t
+            }
             fn tiny(self) -> bool {
                 self.abs() < <$t>::MIN_POSITIVE * 4.0
             }
@@ -78,8 +95,18 @@ real!(f64);
 macro_rules! complex {
     ($t:ty, $r:ty) => {
         impl Field for $t {
-            fn eig(a: &[$t], n: usize, values: &mut [$r], vectors: &mut [$r]) -> Result<i32, crate::NoMemory> {
-                crate::eigen::complex(a, n, bytemuck::cast_slice_mut(values), bytemuck::cast_slice_mut(vectors))
+            fn eig(
+                a: &[$t],
+                n: usize,
+                values: &mut [$r],
+                vectors: &mut [$r],
+            ) -> Result<i32, crate::NoMemory> {
+                crate::eigen::complex(
+                    a,
+                    n,
+                    bytemuck::cast_slice_mut(values),
+                    bytemuck::cast_slice_mut(vectors),
+                )
             }
             fn finite(self) -> bool {
                 self.re.is_finite() && self.im.is_finite()
@@ -95,6 +122,12 @@ macro_rules! complex {
             }
             fn re(self) -> $r {
                 self.re
+            }
+            fn parts(self) -> (f64, f64) {
+                (self.re.into(), self.im.into())
+            }
+            fn from_parts(re: f64, im: f64) -> $t {
+                <$t>::new(re as $r, im as $r)
             }
             fn tiny(self) -> bool {
                 self.re.abs() + self.im.abs() < <$r>::MIN_POSITIVE * 4.0

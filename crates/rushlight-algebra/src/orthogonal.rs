@@ -12,6 +12,10 @@ pub(crate) fn qr<T: Field>(x: &mut Operands<'_, T>) -> Result<i32, NoMemory> {
     if k == 0 {
         return Ok(0);
     }
+    if !T::IS_REAL {
+        reflect(x.a, m, n, x.b);
+        return Ok(0);
+    }
     let block = by_qr::recommended_block_size::<T>(m, n);
     let mut factors = Mat::<T>::zeros(block, k);
     let mut memory = scratch(by_qr::qr_in_place_scratch::<T>(m, n, block, Par::Seq, Default::default()))?;
@@ -19,20 +23,47 @@ pub(crate) fn qr<T: Field>(x: &mut Operands<'_, T>) -> Result<i32, NoMemory> {
     by_qr::qr_in_place(a, factors.as_mut(), Par::Seq, MemStack::new(&mut memory), Default::default());
     for j in 0..k {
         // faer keeps 1 / tau, infinite where nothing is reflected.
-        let inverse = factors[(j % block, j)].size();
-        let tau = factors[(j % block, j)];
-        x.b[j] = if inverse.is_infinite() { T::default() } else { T::of(tau.re()).recip_of() };
+        let inverse = factors[(j % block, j)];
+        x.b[j] = if inverse.size().is_infinite() { T::default() } else { T::one_impl() / inverse };
     }
     Ok(0)
 }
 
-trait Reciprocal {
-    fn recip_of(self) -> Self;
-}
-impl<T: Field> Reciprocal for T {
-    fn recip_of(self) -> T {
-        T::recip_impl(&self)
+/// LAPACK's reflections of complex columns, which leave a real diagonal; faer's keep its phase, so
+/// that the factors would be others than those everybody knows.
+fn reflect<T: Field>(a: &mut [T], m: usize, n: usize, tau: &mut [T]) {
+    for (k, tau) in tau.iter_mut().enumerate().take(m.min(n)) {
+        let (left, right) = a.split_at_mut((k + 1) * m);
+        let column = &mut left[k * m + k..];
+        let (re, im) = column[0].parts();
+        let tail = length(&column[1..]);
+        *tau = T::default();
+        if tail == 0.0 && im == 0.0 {
+            continue;
+        }
+        let beta = -re.hypot(im).hypot(tail).copysign(re);
+        *tau = T::from_parts((beta - re) / beta, -im / beta);
+        let scale = T::one_impl() / (column[0] - T::from_parts(beta, 0.0));
+        column[1..].iter_mut().for_each(|x| *x = *x * scale);
+        column[0] = T::from_parts(beta, 0.0);
+        let (tail, weight) = (&column[1..], tau.conjugate());
+        for other in right.chunks_exact_mut(m) {
+            let (head, rest) = other[k..].split_at_mut(1);
+            let dot = tail.iter().zip(&*rest).fold(head[0], |sum, (v, x)| sum + v.conjugate() * *x) * weight;
+            head[0] = head[0] - dot;
+            rest.iter_mut().zip(tail).for_each(|(x, v)| *x = *x - *v * dot);
+        }
     }
+}
+
+/// The Euclidean length, in the scale of the largest number.
+fn length<T: Field>(x: &[T]) -> f64 {
+    let largest = x.iter().fold(0.0f64, |m, v| m.max(v.size()));
+    if largest == 0.0 || !largest.is_finite() {
+        return x.iter().map(|v| v.size()).sum();
+    }
+    let square = |(re, im): (f64, f64)| (re / largest).powi(2) + (im / largest).powi(2);
+    largest * x.iter().map(|v| square(v.parts())).sum::<f64>().sqrt()
 }
 
 pub(crate) fn svd<T: Field>(x: &mut Operands<'_, T>) -> Result<i32, NoMemory> {
@@ -51,7 +82,8 @@ pub(crate) fn svd<T: Field>(x: &mut Operands<'_, T>) -> Result<i32, NoMemory> {
         c if c == k => ComputeSvdVectors::Thin,
         _ => ComputeSvdVectors::Full,
     };
-    let need = by_svd::svd_scratch::<T>(m, n, wanted(x.b_cols), wanted(x.c_cols), Par::Seq, Default::default());
+    let need =
+        by_svd::svd_scratch::<T>(m, n, wanted(x.b_cols), wanted(x.c_cols), Par::Seq, Default::default());
     let mut memory = scratch(need)?;
     let mut values = vec![T::default(); k];
     let a = MatRef::from_column_major_slice(&x.a[..m * n], m, n);

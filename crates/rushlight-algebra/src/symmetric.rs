@@ -16,8 +16,13 @@ pub(crate) fn cholesky<T: Field>(x: &mut Operands<'_, T>) -> Result<i32, NoMemor
     }
     let mut memory = scratch(by_llt::cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default()))?;
     let a = MatMut::from_column_major_slice_mut(&mut x.a[..n * n], n, n);
-    let done =
-        by_llt::cholesky_in_place(a, Default::default(), Par::Seq, MemStack::new(&mut memory), Default::default());
+    let done = by_llt::cholesky_in_place(
+        a,
+        Default::default(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        Default::default(),
+    );
     (0..n).for_each(|j| x.a[j * n..j * n + j].fill(T::default()));
     Ok(match done {
         Ok(_) => 0,

@@ -18,7 +18,14 @@ fn close(a: &[f64], b: &[f64]) {
 }
 
 /// Runs a task; the second matrix has `b_cols` columns.
-fn call(task: Task, a: &mut [f64], [rows, cols]: [usize; 2], b: &mut [f64], b_cols: usize, pivots: &mut [i32]) -> i32 {
+fn call(
+    task: Task,
+    a: &mut [f64],
+    [rows, cols]: [usize; 2],
+    b: &mut [f64],
+    b_cols: usize,
+    pivots: &mut [i32],
+) -> i32 {
     let mut operands = Operands {
         a,
         rows,
@@ -45,8 +52,7 @@ fn lu_of(original: &[f64], m: usize, n: usize) -> i32 {
             std::cmp::Ordering::Greater => a[i],
         })
         .collect();
-    let u: Vec<f64> =
-        (0..k * n).map(|i| if i % k <= i / k { a[i % k + i / k * m] } else { 0.0 }).collect();
+    let u: Vec<f64> = (0..k * n).map(|i| if i % k <= i / k { a[i % k + i / k * m] } else { 0.0 }).collect();
     let mut back = product(&l, &u, m, k, n);
     for i in (0..k).rev() {
         back.chunks_exact_mut(m).for_each(|c| c.swap(i, pivots[i] as usize - 1));
@@ -76,7 +82,10 @@ fn systems_from_lu_and_their_adjoint() {
         call(Task::Lu, &mut lu, [4, 4], &mut [], 0, &mut pivots);
         call(Task::LuSolve { adjoint }, &mut lu, [4, 4], &mut b, 2, &mut pivots);
         close(&b, &x);
-        assert_eq!(call(Task::LuSolve { adjoint }, &mut lu, [4, 4], &mut b, 2, &mut [0, 9, 1, 1]), BAD_PIVOTS);
+        assert_eq!(
+            call(Task::LuSolve { adjoint }, &mut lu, [4, 4], &mut b, 2, &mut [0, 9, 1, 1]),
+            BAD_PIVOTS
+        );
     }
 }
 

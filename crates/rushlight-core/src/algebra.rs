@@ -118,7 +118,11 @@ impl Algebra<'_> {
         let batches = self.batches();
         let matrices = [Some(&self.a), self.b.as_ref(), self.c.as_ref(), self.vectors.as_ref()];
         let lists = [self.values.as_ref(), self.pivots.as_ref(), Some(&self.info)];
-        let all = matrices.iter().flatten().map(|s| (*s, true)).chain(lists.into_iter().flatten().map(|s| (s, false)));
+        let all = matrices
+            .iter()
+            .flatten()
+            .map(|s| (*s, true))
+            .chain(lists.into_iter().flatten().map(|s| (s, false)));
         for (span, matrix) in all {
             let shape = span.layout().shape();
             let strides = if matrix { column_major(shape) } else { contiguous_strides(shape) };

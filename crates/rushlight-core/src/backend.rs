@@ -226,7 +226,12 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// `NotImplemented` for a backend without linear algebra; `Runtime` when memory cannot be had.
     fn algebra(&self, _call: &Algebra<'_>) -> Result<()> {
-        bail!(NotImplemented, "linalg", "the backend of {:?} has no decompositions; move the tensor to the cpu", self.kind())
+        bail!(
+            NotImplemented,
+            "linalg",
+            "the backend of {:?} has no decompositions; move the tensor to the cpu",
+            self.kind()
+        )
     }
     /// Does `call` and says `true`, or leaves it to primitives.
     fn fused(&self, _call: &Fused<'_>) -> Result<bool> {

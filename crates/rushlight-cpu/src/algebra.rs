@@ -56,9 +56,16 @@ fn each<T: Field>(call: &Algebra<'_>, [real, complex]: [DType; 2]) -> Result<()>
     let own = call.a.dtype();
     let is = |span: &Option<SpanMut<'_>>, wanted: DType| span.as_ref().is_none_or(|s| s.dtype() == wanted);
     let values = if call.task == AlgebraTask::Eig { complex } else { real };
-    let typed = is(&call.b, own) && is(&call.c, own) && is(&call.vectors, complex) && is(&call.values, values);
+    let typed =
+        is(&call.b, own) && is(&call.c, own) && is(&call.vectors, complex) && is(&call.values, values);
     let whole = is(&call.pivots, DType::I32) && call.info.dtype() == DType::I32;
-    ensure!(typed && whole, Runtime, "linalg", "the operands of {:?} have other dtypes than it takes", call.task);
+    ensure!(
+        typed && whole,
+        Runtime,
+        "linalg",
+        "the operands of {:?} have other dtypes than it takes",
+        call.task
+    );
     let part = |span: &Option<SpanMut<'_>>| Part::new(span.as_ref(), batches);
     let (a, info) = (Part::new(Some(&call.a), batches), Part::new(Some(&call.info), batches));
     let (b, c, pivots) = (part(&call.b), part(&call.c), part(&call.pivots));
@@ -101,7 +108,9 @@ fn task(task: AlgebraTask) -> Task {
         AlgebraTask::Cholesky => Task::Cholesky,
         AlgebraTask::Lu => Task::Lu,
         AlgebraTask::LuSolve { adjoint } => Task::LuSolve { adjoint },
-        AlgebraTask::SolveTriangular { upper, unit, adjoint } => Task::SolveTriangular { upper, unit, adjoint },
+        AlgebraTask::SolveTriangular { upper, unit, adjoint } => {
+            Task::SolveTriangular { upper, unit, adjoint }
+        }
         AlgebraTask::Qr => Task::Qr,
         AlgebraTask::Svd => Task::Svd,
         AlgebraTask::Eigh { vectors } => Task::Eigh { vectors },

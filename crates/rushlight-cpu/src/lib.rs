@@ -24,7 +24,9 @@ mod sort;
 
 pub use pool::{num_threads, set_num_threads};
 
-use rushlight_core::backend::{Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort};
+use rushlight_core::backend::{
+    Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort,
+};
 use rushlight_core::mem::{Span, Storage};
 use rushlight_core::{Device, DeviceKind, Result};
 

@@ -60,8 +60,10 @@ fn each<T: Field<Real = R> + Element, R: Field<Real = R> + Element>(call: &Algeb
     let (b_cols, c_cols) = (Algebra::columns(call.b.as_ref()), Algebra::columns(call.c.as_ref()));
     let mut a = Part::<T>::new(Some(call.a), batches)?;
     let (mut b, mut c) = (Part::<T>::new(call.b, batches)?, Part::<T>::new(call.c, batches)?);
-    let (mut values, mut vectors) = (Part::<R>::new(call.values, batches)?, Part::<R>::new(call.vectors, batches)?);
-    let (mut pivots, mut info) = (Part::<i32>::new(call.pivots, batches)?, Part::<i32>::new(Some(call.info), batches)?);
+    let (mut values, mut vectors) =
+        (Part::<R>::new(call.values, batches)?, Part::<R>::new(call.vectors, batches)?);
+    let (mut pivots, mut info) =
+        (Part::<i32>::new(call.pivots, batches)?, Part::<i32>::new(Some(call.info), batches)?);
     for i in 0..batches {
         let mut operands = Operands::<T> {
             a: a.of(i),
@@ -94,7 +96,9 @@ fn task(task: AlgebraTask) -> Task {
         AlgebraTask::Cholesky => Task::Cholesky,
         AlgebraTask::Lu => Task::Lu,
         AlgebraTask::LuSolve { adjoint } => Task::LuSolve { adjoint },
-        AlgebraTask::SolveTriangular { upper, unit, adjoint } => Task::SolveTriangular { upper, unit, adjoint },
+        AlgebraTask::SolveTriangular { upper, unit, adjoint } => {
+            Task::SolveTriangular { upper, unit, adjoint }
+        }
         AlgebraTask::Qr => Task::Qr,
         AlgebraTask::Svd => Task::Svd,
         AlgebraTask::Eigh { vectors } => Task::Eigh { vectors },

@@ -22,7 +22,9 @@ mod value;
 #[cfg(test)]
 mod testing;
 
-use rushlight_core::backend::{Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort};
+use rushlight_core::backend::{
+    Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort,
+};
 use rushlight_core::mem::{Span, Storage};
 use rushlight_core::{Device, DeviceKind, Result};
 

@@ -6,9 +6,10 @@ import pathlib
 import autograd_cases
 import function_cases
 import functional_cases
+import linalg_cases
 
 #: File of answers -> the cases.
-GROUPS = {"autograd": autograd_cases, "function": function_cases, "functional": functional_cases}
+GROUPS = {"autograd": autograd_cases, "function": function_cases, "functional": functional_cases, "linalg": linalg_cases}
 
 if __name__ == "__main__":
     import torch

@@ -63,6 +63,7 @@ pub struct GradDef {
 }
 
 /// Sample arguments for the laws.
+#[derive(Clone)]
 pub struct Sample {
     /// The arguments, in the row's order.
     pub args: Args,

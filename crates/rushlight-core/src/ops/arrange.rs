@@ -156,7 +156,7 @@ fn rot90(x: &Tensor, k: i64, dims: &[isize]) -> Result<Tensor> {
 }
 
 /// int64 values as a vector on a device.
-pub(super) fn host_list(values: &[i64], shape: &[usize], like: &Tensor) -> Result<Tensor> {
+pub(crate) fn host_list(values: &[i64], shape: &[usize], like: &Tensor) -> Result<Tensor> {
     let out = Tensor::alloc(Layout::contiguous(shape)?, DType::I64, like.device())?;
     if like.device() == crate::Device::META {
         return Ok(out);

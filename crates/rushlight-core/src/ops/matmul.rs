@@ -23,7 +23,7 @@ ops! { MATMUL;
     /// assert_eq!(a.matmul(&a.t()?)?.to_vec::<f32>()?, [5., 11., 11., 25.]);
     /// # Ok::<(), rushlight::Error>(())
     /// ```
-    fn matmul [out] (input: Tensor, other: Tensor) -> Tensor {
+    fn matmul as matmul | linalg_matmul [out] (input: Tensor, other: Tensor) -> Tensor {
         run: super::matmul(input, other),
         grad: [reads inputs 0 1; outputs; cross] |cx| matmul_grad(cx),
         samples: matmul_samples,

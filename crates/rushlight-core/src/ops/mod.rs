@@ -15,6 +15,7 @@ pub mod einsum;
 pub mod histogram;
 pub mod index;
 pub mod join;
+pub mod linalg;
 pub mod loss;
 pub mod matmul;
 pub mod moments;
@@ -60,6 +61,15 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     index::mask::MASK,
     index::pick::PICK,
     join::JOIN,
+    linalg::determinant::DETERMINANT,
+    linalg::factor::FACTOR,
+    linalg::inverses::INVERSES,
+    linalg::lowrank::LOWRANK,
+    linalg::norms::NORMS,
+    linalg::orthogonal::ORTHOGONAL,
+    linalg::powers::POWERS,
+    linalg::solve::SOLVE,
+    linalg::spectrum::SPECTRUM,
     loss::LOSS,
     matmul::MATMUL,
     moments::MOMENTS,

@@ -31,7 +31,7 @@ ops! { STATISTICS;
     }
     /// `p`-norm of the elements over `dim`; `p` may be infinite. The gradient at a zero 2-norm is 0.
     fn norm [out] (input: Tensor, p: Float = 2.0, dim: Dims = (), keepdim: Bool = false) -> Tensor {
-        run: super::norm(input, *p, dim, *keepdim),
+        run: input.vector_norm_of(*p, dim.clone(), *keepdim).map_err(|e| e.in_op("norm")),
         samples: norm_samples,
     }
     /// Logarithm of the sum of exponentials over `dim`; exact for large inputs, -inf where all are -inf.
@@ -100,39 +100,6 @@ fn var(x: &Tensor, dim: &Dims, correction: f64, keepdim: bool) -> Result<Tensor>
         post: Some(Stage { program: &DIVIDE, params: &[Number::Float((n - correction).max(0.0))] }),
     };
     reduce(&plan, &[x, &mean])
-}
-
-fn norm(x: &Tensor, p: f64, dim: &Dims, keepdim: bool) -> Result<Tensor> {
-    ensure!(
-        x.dtype().is_float(),
-        NotImplemented,
-        "norm",
-        "is not defined for {}; convert with to_dtype to a float",
-        x.dtype()
-    );
-    if p == f64::INFINITY {
-        return x.abs()?.amax(dim.clone(), keepdim);
-    }
-    if p == f64::NEG_INFINITY {
-        return x.abs()?.amin(dim.clone(), keepdim);
-    }
-    if p == 0.0 {
-        // Counts have a gradient, which is 0.
-        return Tensor::where_cond(&x.ne(0.0)?, 1.0, &x.mul(0.0)?)?.sum(dim.clone(), keepdim);
-    }
-    if p == 1.0 {
-        return x.abs()?.sum(dim.clone(), keepdim);
-    }
-    let sum = if p == 2.0 {
-        x.square()?.sum(dim.clone(), keepdim)?
-    } else {
-        x.abs()?.pow(p)?.sum(dim.clone(), keepdim)?
-    };
-    // Where the sum is 0 the root has no slope: keep it out of the graph there.
-    let zero = sum.detach()?.eq(0.0)?;
-    let safe = Tensor::where_cond(&zero, 1.0, &sum)?;
-    let root = if p == 2.0 { safe.sqrt()? } else { safe.pow(1.0 / p)? };
-    Tensor::where_cond(&zero, 0.0, &root)?.to_dtype(x.dtype())
 }
 
 fn logsumexp(x: &Tensor, dim: &Dims, keepdim: bool) -> Result<Tensor> {
