@@ -2,7 +2,7 @@
 
 use faer::traits::{ComplexField, RealField};
 use num_complex::{Complex32, Complex64};
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// f32, f64 and the complex numbers of them.
 pub trait Field:
@@ -15,6 +15,9 @@ pub trait Field:
     + Mul<Output = Self>
     + Div<Output = Self>
     + Neg<Output = Self>
+    + SubAssign
+    + MulAssign
+    + DivAssign
     + Default
 {
     /// Eigenvalues and vectors as [`crate::Task::Eig`] lays them out.

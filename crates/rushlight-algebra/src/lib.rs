@@ -6,6 +6,7 @@
 
 mod eigen;
 mod field;
+mod ldl;
 mod lu;
 mod orthogonal;
 mod symmetric;
@@ -50,11 +51,17 @@ pub enum Task {
     /// Eigenvalues and right eigenvectors of length 1, both as pairs of real and imaginary part;
     /// `vectors` may be empty. `a` is left as it is.
     Eig,
-    /// `a = P L D L^H P^T` with blocks of 1 or 2 in `D`, in the layout of LAPACK's `hetrf` for
-    /// lower triangles; `pivots` as there.
-    Ldl,
+    /// `a = P L D L^H P^T` (or `L^T`, for symmetric matrices) with blocks of 1 or 2 in `D`, in the layout
+    /// of LAPACK's `hetrf` and `sytrf` for lower triangles; `pivots` as there.
+    Ldl {
+        /// The other triangle is the conjugate of this one.
+        hermitian: bool,
+    },
     /// `b = a^-1 b` from what [`Task::Ldl`] left in `a` and `pivots`.
-    LdlSolve,
+    LdlSolve {
+        /// As it was for the factorization.
+        hermitian: bool,
+    },
 }
 
 /// The operands of one call; a task leaves alone what it does not name.
@@ -111,8 +118,8 @@ pub fn run<T: Field>(task: Task, x: &mut Operands<'_, T>) -> Result<i32, NoMemor
         Task::Svd => orthogonal::svd(x),
         Task::Eigh { vectors } => symmetric::eigh(x, vectors),
         Task::Eig => eigen::eig(x),
-        Task::Ldl => symmetric::ldl(x),
-        Task::LdlSolve => symmetric::ldl_solve(x),
+        Task::Ldl { hermitian } => Ok(ldl::factor(x, hermitian)),
+        Task::LdlSolve { hermitian } => Ok(ldl::solve(x, hermitian)),
     }
 }
 

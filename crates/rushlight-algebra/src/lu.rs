@@ -54,14 +54,14 @@ fn eliminate<T: Field>(a: &mut [T], m: usize, n: usize, pivots: &mut [i32]) {
         }
         let divisor = a[k + k * m];
         if divisor != T::default() {
-            (k + 1..m).for_each(|i| a[i + k * m] = a[i + k * m] / divisor);
+            (k + 1..m).for_each(|i| a[i + k * m] /= divisor);
         }
         for j in k + 1..n {
             let (left, right) = a.split_at_mut(j * m);
             let (factors, column) = (&left[k * m..(k + 1) * m], &mut right[..m]);
             let top = column[k];
             if top != T::default() {
-                (k + 1..m).for_each(|i| column[i] = column[i] - factors[i] * top);
+                (k + 1..m).for_each(|i| column[i] -= factors[i] * top);
             }
         }
     }

@@ -44,14 +44,14 @@ fn reflect<T: Field>(a: &mut [T], m: usize, n: usize, tau: &mut [T]) {
         let beta = -re.hypot(im).hypot(tail).copysign(re);
         *tau = T::from_parts((beta - re) / beta, -im / beta);
         let scale = T::one_impl() / (column[0] - T::from_parts(beta, 0.0));
-        column[1..].iter_mut().for_each(|x| *x = *x * scale);
+        column[1..].iter_mut().for_each(|x| *x *= scale);
         column[0] = T::from_parts(beta, 0.0);
         let (tail, weight) = (&column[1..], tau.conjugate());
         for other in right.chunks_exact_mut(m) {
             let (head, rest) = other[k..].split_at_mut(1);
             let dot = tail.iter().zip(&*rest).fold(head[0], |sum, (v, x)| sum + v.conjugate() * *x) * weight;
-            head[0] = head[0] - dot;
-            rest.iter_mut().zip(tail).for_each(|(x, v)| *x = *x - *v * dot);
+            head[0] -= dot;
+            rest.iter_mut().zip(tail).for_each(|(x, v)| *x -= *v * dot);
         }
     }
 }

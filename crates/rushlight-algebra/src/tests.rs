@@ -75,7 +75,8 @@ fn lu_multiplies_out_also_where_a_pivot_is_zero() {
 #[test]
 fn systems_from_lu_and_their_adjoint() {
     for adjoint in [false, true] {
-        let (a, x) = (matrix(4, 4, 1), matrix(4, 2, 9));
+        let (mut a, x) = (matrix(4, 4, 1), matrix(4, 2, 9));
+        (0..4).for_each(|i| a[i * 5] += 4.0);
         let turned: Vec<f64> = (0..16).map(|i| a[i / 4 + i % 4 * 4]).collect();
         let mut b = product(if adjoint { &turned } else { &a }, &x, 4, 4, 2);
         let (mut lu, mut pivots) = (a.clone(), vec![0; 4]);
@@ -100,9 +101,48 @@ fn systems_from_ldl_of_an_indefinite_matrix() {
         let x = matrix(n, 2, 5);
         let mut b = product(&a, &x, n, n, 2);
         let (mut ld, mut pivots) = (a.clone(), vec![0; n]);
-        assert_eq!(call(Task::Ldl, &mut ld, [n, n], &mut [], 0, &mut pivots), 0);
-        assert_eq!(call(Task::LdlSolve, &mut ld, [n, n], &mut b, 2, &mut pivots), 0);
+        assert_eq!(call(Task::Ldl { hermitian: true }, &mut ld, [n, n], &mut [], 0, &mut pivots), 0);
+        assert_eq!(call(Task::LdlSolve { hermitian: true }, &mut ld, [n, n], &mut b, 2, &mut pivots), 0);
         close(&b, &x);
+    }
+}
+
+#[test]
+fn systems_from_ldl_of_complex_matrices() {
+    let n = 9;
+    let number = |i: usize, j: usize| {
+        num_complex::Complex64::new(
+            ((i * i * 7 + j * 11) % 13) as f64 - 6.0,
+            ((i * 5 + j * j) % 7) as f64 - 3.0,
+        )
+    };
+    for hermitian in [false, true] {
+        let element = |i: usize, j: usize| match (i == j, hermitian) {
+            (true, _) => num_complex::Complex64::default(),
+            (false, true) => number(i, j) + number(j, i).conj(),
+            (false, false) => number(i, j) + number(j, i),
+        };
+        let mut a: Vec<_> = (0..n * n).map(|i| element(i % n, i / n)).collect();
+        let x: Vec<_> = (0..n).map(|i| number(i, 3)).collect();
+        let mut b: Vec<_> = (0..n).map(|i| (0..n).map(|j| element(i, j) * x[j]).sum()).collect();
+        let mut pivots = vec![0; n];
+        for task in [Task::Ldl { hermitian }, Task::LdlSolve { hermitian }] {
+            let (rows, cols, b_cols) = (n, n, 1);
+            let mut operands = Operands {
+                a: &mut a,
+                rows,
+                cols,
+                b: &mut b,
+                b_cols,
+                c: &mut [],
+                c_cols: 0,
+                values: &mut [],
+                vectors: &mut [],
+                pivots: &mut pivots,
+            };
+            assert_eq!(run(task, &mut operands), Ok(0));
+        }
+        assert!(b.iter().zip(&x).all(|(b, x)| (b - x).norm() < 1e-9), "{b:?}");
     }
 }
 

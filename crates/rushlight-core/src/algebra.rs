@@ -41,11 +41,17 @@ pub enum AlgebraTask {
     },
     /// Eigenvalues and, unless `vectors` is absent, right eigenvectors of length 1; both are complex.
     Eig,
-    /// `a = P L D L^H P^T` with blocks of 1 or 2 in `D`; `a` and `pivots` in the layout of LAPACK's
-    /// `hetrf` for lower triangles.
-    Ldl,
+    /// `a = P L D L^H P^T` (or `L^T`, for symmetric matrices) with blocks of 1 or 2 in `D`; `a` and
+    /// `pivots` in the layout of LAPACK's `hetrf` and `sytrf` for lower triangles.
+    Ldl {
+        /// The other triangle is the conjugate of this one.
+        hermitian: bool,
+    },
     /// `b = a^-1 b` from the `a` and `pivots` of `Ldl`.
-    LdlSolve,
+    LdlSolve {
+        /// As it was for the factorization.
+        hermitian: bool,
+    },
 }
 
 /// A task for every matrix of a batch.

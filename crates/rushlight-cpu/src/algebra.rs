@@ -115,7 +115,7 @@ fn task(task: AlgebraTask) -> Task {
         AlgebraTask::Svd => Task::Svd,
         AlgebraTask::Eigh { vectors } => Task::Eigh { vectors },
         AlgebraTask::Eig => Task::Eig,
-        AlgebraTask::Ldl => Task::Ldl,
-        AlgebraTask::LdlSolve => Task::LdlSolve,
+        AlgebraTask::Ldl { hermitian } => Task::Ldl { hermitian },
+        AlgebraTask::LdlSolve { hermitian } => Task::LdlSolve { hermitian },
     }
 }

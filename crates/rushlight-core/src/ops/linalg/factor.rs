@@ -58,9 +58,8 @@ ops! { FACTOR;
         run: unpack(input, LU_pivots, *unpack_data, *unpack_pivots),
         samples: unpack_samples,
     }
-    /// `input = P L D L^H P^T` for Hermitian matrices (`hermitian = false`: symmetric ones, which among complex
-    /// matrices are not supported), in LAPACK's layout for lower triangles; its row exchanges, and an
-    /// int32 that is not 0 where `D` is singular.
+    /// `input = P L D L^H P^T` for Hermitian matrices (with `L^T` for symmetric ones, `hermitian = false`), of which
+    /// the lower triangle is read, in LAPACK's layout; the row exchanges, and an int32 that is not 0 where `D` is singular.
     fn linalg_ldl_factor_ex / linalg_ldl_factor_ex_with [out] (input: Tensor; hermitian: Bool = false, check_errors: Bool = false) -> (Tensor, Tensor, Tensor) [LD pivots info] {
         run: ldl_factor_ex("linalg_ldl_factor_ex", input, *hermitian, *check_errors),
         samples: ldl_ex_samples,
@@ -223,15 +222,14 @@ fn ldl_factor_ex(
     check_errors: bool,
 ) -> Result<(Tensor, Tensor, Tensor)> {
     let n = square(op, a)?;
-    ensure!(
-        hermitian || !a.dtype().is_complex(),
-        NotImplemented,
-        op,
-        "complex matrices must be Hermitian, and hermitian=True; symmetric ones are not supported"
-    );
     let ld = own(op, a)?;
     let pivots = list(batch(a), n, DType::I32, a.device())?;
-    let info = compute(op, AlgebraTask::Ldl, &ld, Parts { pivots: Some(&pivots), ..Parts::default() })?;
+    let info = compute(
+        op,
+        AlgebraTask::Ldl { hermitian },
+        &ld,
+        Parts { pivots: Some(&pivots), ..Parts::default() },
+    )?;
     if check_errors {
         check(op, &info, SINGULAR)?;
     }
@@ -255,7 +253,7 @@ fn lu_samples() -> Vec<Sample> {
     rectangles(&[Value::Bool(true)], false)
 }
 fn ldl_ex_samples() -> Vec<Sample> {
-    definites(&flags(true, false), false)
+    [definites(&flags(true, false), false), definites(&flags(false, false), false)].concat()
 }
 fn ldl_samples() -> Vec<Sample> {
     definites(&[Value::Bool(true)], false)

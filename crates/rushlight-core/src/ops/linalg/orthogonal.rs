@@ -26,9 +26,21 @@ ops! { ORTHOGONAL;
     fn householder_product as linalg_householder_product [out] (input: Tensor, tau: Tensor) -> Tensor {
         run: {
             let [_, n, k] = checked("linalg_householder_product", input, tau)?;
+            if k == 0 {
+                return Ok(smallvec![input.no_reflections()?]);
+            }
             first_columns(&input.narrow(-1, 0, k as i64)?, tau, n)
         },
         samples: reflection_samples,
+    }
+    /// The product of no reflections: columns of the unit matrix, on which no gradient depends.
+    fn no_reflections as internal (input: Tensor) -> Tensor {
+        run: {
+            let [m, n] = matrix("linalg_householder_product", input)?;
+            unit(m, n, input)?.expand(input.shape())?.copy()
+        },
+        grad: [reads inputs; outputs] |cx| Ok(smallvec![None]),
+        samples: || rectangles(&[], false),
     }
     /// As `householder_product`.
     fn orgqr [out] (input: Tensor, input2: Tensor) -> Tensor {
@@ -136,6 +148,8 @@ fn ormqr(v: &Tensor, tau: &Tensor, other: &Tensor, left: bool, transpose: bool) 
     if !left {
         return adjoint(&ormqr(v, tau, &adjoint(other)?, true, !transpose)?);
     }
+    // What is not there has no gradient.
+    let (v, tau) = if v.numel() == 0 || k == 0 { (&v.detach()?, &tau.detach()?) } else { (v, tau) };
     let head = v.narrow(-1, 0, k as i64)?;
     let v = head.tril(-1)?.add(&unit(m, k, v)?)?;
     let inner = adjoint(&v)?.matmul(other)?;

@@ -356,12 +356,6 @@ fn ldl_solve(ld: &Tensor, pivots: &Tensor, b: &Tensor, hermitian: bool) -> Resul
     let op = "linalg_ldl_solve";
     let n = square(op, ld)?;
     same_dtype(op, ld, b)?;
-    ensure!(
-        hermitian || !ld.dtype().is_complex(),
-        NotImplemented,
-        op,
-        "complex matrices must be Hermitian, and hermitian=True; symmetric ones are not supported"
-    );
     let [rows, _] = matrix(op, b)?;
     let fits = pivots.shape() == &ld.shape()[..ld.dim() - 1] && pivots.dtype() == DType::I32 && rows == n;
     ensure!(
@@ -379,7 +373,7 @@ fn ldl_solve(ld: &Tensor, pivots: &Tensor, b: &Tensor, hermitian: bool) -> Resul
     let pivots = own_list(op, &pivots.expand(shape)?)?;
     let (ld, x) = (own(op, &ld)?, own(op, &b)?);
     let parts = Parts { b: Some(&x), pivots: Some(&pivots), ..Parts::default() };
-    check(op, &compute(op, AlgebraTask::LdlSolve, &ld, parts)?, INDEFINITE)?;
+    check(op, &compute(op, AlgebraTask::LdlSolve { hermitian }, &ld, parts)?, INDEFINITE)?;
     Ok(x)
 }
 
