@@ -215,14 +215,6 @@ def split(tensor, split_size_or_sections, dim=0):
     return _functions["split"](tensor, split_size_or_sections, dim=dim)
 
 
-@function
-def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
-    """Rows of ``weight``, one for each index."""
-    if scale_grad_by_freq or sparse:
-        raise NotImplementedError("embedding: scale_grad_by_freq and sparse are not supported")
-    return _functions["embedding"](indices, weight, padding_idx=None if padding_idx == -1 else padding_idx)
-
-
 @both
 def tensor_split(input, indices_or_sections, dim=0):
     """Views along ``dim``: so many, nearly equal ones, or those between the indices."""

@@ -16,12 +16,17 @@ IN_PLACE = frozenset(
     """abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ atanh_ ceil_
     clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ deg2rad_ erf_ erfc_ exp_ exp2_ expm1_ fill_ fix_ floor_
     frac_ index_put_ log_ log10_ log1p_ log2_ logit_ nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_
-    round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_ zero_""".split()
+    round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_ zero_
+    alpha_dropout_ celu_ dropout_ embedding_renorm_ feature_alpha_dropout_ feature_dropout_ gcd_ i0_ lcm_
+    ldexp_ rrelu_ selu_ threshold_""".split()
 )
 
 #: In the module only.
 FUNCTIONS = frozenset(
-    """adaptive_avg_pool1d atleast_1d atleast_2d atleast_3d avg_pool1d batch_norm
+    """alpha_dropout_ celu_ dropout_ embedding_renorm_ feature_alpha_dropout_ feature_dropout_ rrelu_ selu_ threshold_
+    native_batch_norm native_group_norm native_layer_norm alpha_dropout bilinear celu cosine_embedding_loss cosine_similarity ctc_loss dropout embedding_renorm_
+    feature_alpha_dropout feature_dropout hinge_embedding_loss instance_norm margin_ranking_loss pairwise_distance
+    poisson_nll_loss rrelu selu threshold triplet_margin_loss adaptive_avg_pool1d atleast_1d atleast_2d atleast_3d avg_pool1d batch_norm
     binary_cross_entropy_with_logits block_diag bucketize constant_pad_nd conv1d conv2d conv3d
     conv_transpose1d conv_transpose2d conv_transpose3d convolution dropout embedding frobenius_norm
     full_like group_norm kl_div layer_norm lu_unpack max_pool1d max_pool2d nuclear_norm ones_like pdist rms_norm tensordot view_as_complex
@@ -30,7 +35,9 @@ FUNCTIONS = frozenset(
 
 #: In nn.functional only, which also shows some of the above.
 FUNCTIONAL = frozenset(
-    """adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d binary_cross_entropy cross_entropy elu elu_ gelu
+    """adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d gaussian_nll_loss glu hardswish hardswish_
+    local_response_norm multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss
+    scaled_dot_product_attention soft_margin_loss softshrink binary_cross_entropy cross_entropy elu elu_ gelu
     hardsigmoid hardtanh hardtanh_ huber_loss l1_loss leaky_relu leaky_relu_ linear logsigmoid mish mse_loss
     nll_loss one_hot pad relu6 silu silu_ smooth_l1_loss softplus softsign tanhshrink""".split()
 )
@@ -40,7 +47,7 @@ MODULES = ("fft_", "linalg_", "special_")
 
 #: Parts of other functions.
 HIDDEN = frozenset(
-    """_gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique _unique_consecutive
+    """_embedding_bags _gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique _unique_consecutive
     _var_mean nonzero_numpy slice transfer""".split()
 )
 

@@ -154,7 +154,7 @@ fn refusal(entry: &Entry, call: &Call<'_, '_>) -> PyErr {
 
 fn execute(py: Python<'_>, form: &Form, args: Args, extras: Extras<'_>) -> PyResult<Py<PyAny>> {
     let def = form.def;
-    let work = args.iter().map(weight).sum();
+    let work = args.iter().map(weight).fold(0, usize::saturating_add);
     if form.inplace {
         let t = gate::run(py, work, || op::dispatch_inplace(def, &args))?;
         return wrap(py, t);
@@ -189,7 +189,7 @@ fn weight(v: &Value) -> usize {
     match v {
         Value::Tensor(t) | Value::OptTensor(Some(t)) => t.numel(),
         Value::Operand(rushlight::Operand::Tensor(t)) => t.numel(),
-        Value::Tensors(list) => list.iter().map(Tensor::numel).sum(),
+        Value::Tensors(list) => list.iter().map(Tensor::numel).fold(0, usize::saturating_add),
         Value::Size(s) => s.0.iter().fold(1, |n, d| usize::try_from(*d).unwrap_or(1).saturating_mul(n)),
         _ => 0,
     }

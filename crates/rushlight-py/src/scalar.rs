@@ -361,7 +361,8 @@ impl PyFormula {
                 }
             });
         }
-        let work = operands.iter().map(|o| if let Operand::Tensor(t) = o { t.numel() } else { 0 }).sum();
+        let size = |o: &Operand| if let Operand::Tensor(t) = o { t.numel() } else { 0 };
+        let work = operands.iter().map(size).fold(0, usize::saturating_add);
         let mut outs = crate::gate::run(py, work, || self.traced.call(&operands))?;
         match (self.single, outs.len()) {
             (true, 1) => outs.pop().map_or_else(|| Ok(py.None()), |t| wrap(py, t)),

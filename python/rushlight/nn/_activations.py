@@ -38,6 +38,50 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
 
 
 elu_, leaky_relu_, hardtanh_ = _rows["elu_"], _rows["leaky_relu_"], _rows["hardtanh_"]
+celu_, selu_, threshold_, rrelu_ = _rows["celu_"], _rows["selu_"], _rows["threshold_"], _rows["rrelu_"]
+hardshrink, softshrink, prelu = _rows["hardshrink"], _rows["softshrink"], _rows["prelu"]
+
+
+def celu(input, alpha=1.0, inplace=False):
+    """``max(0, input) + min(0, alpha * (exp(input / alpha) - 1))``."""
+    return (celu_ if inplace else _rows["celu"])(input, alpha)
+
+
+def selu(input, inplace=False):
+    """``elu`` scaled so that mean 0 and variance 1 stay."""
+    return (selu_ if inplace else _rows["selu"])(input)
+
+
+def glu(input, dim=-1):
+    """One half of ``dim`` times the sigmoid of the other."""
+    return _rows["glu"](input, dim)
+
+
+def hardswish(input, inplace=False):
+    """``input * relu6(input + 3) / 6``."""
+    return (_rows["hardswish_"] if inplace else _rows["hardswish"])(input)
+
+
+def threshold(input, threshold, value, inplace=False):
+    """``input`` where it is above ``threshold``, else ``value``."""
+    return (threshold_ if inplace else _rows["threshold"])(input, threshold, value)
+
+
+def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
+    """``leaky_relu`` with slopes drawn from ``[lower, upper]`` while training, else of their mean."""
+    return (rrelu_ if inplace else _rows["rrelu"])(input, lower, upper, training)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """A random choice by ``softmax(logits)``, softened by ``tau``; ``hard`` makes it 0 and 1 on the way forward."""
+    from .. import empty_like
+
+    noise = -empty_like(logits).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = soft.argmax(dim, keepdim=True)
+    return soft.new_zeros(soft.shape).scatter_(dim, chosen, 1.0) - soft.detach() + soft
 
 
 def hardsigmoid(input, inplace=False):

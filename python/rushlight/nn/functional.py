@@ -13,6 +13,7 @@ for _name in _DIRECT:
         globals()[_name] = _rows[_name]
 
 from ._activations import *  # noqa: E402, F403
+from ._attention import *  # noqa: E402, F403
 from ._layers import *  # noqa: E402, F403
 from ._losses import *  # noqa: E402, F403
 from ._spatial import *  # noqa: E402, F403

@@ -181,7 +181,10 @@ fn contract(
     let rows: Vec<Label> = a.0.iter().copied().filter(|l| !shared(l)).collect();
     let columns: Vec<Label> = b.0.iter().copied().filter(|l| !shared(l)).collect();
     // A size of 1 beside another broadcasts.
-    let wide = |l: &Label| size(&a, l).unwrap_or(1).max(size(&b, l).unwrap_or(1));
+    let wide = |l: &Label| match (size(&a, l).unwrap_or(1), size(&b, l).unwrap_or(1)) {
+        (1, other) => other,
+        (own, _) => own,
+    };
     let arrange = |t: &(Vec<Label>, Tensor), groups: [&[Label]; 3], keep: usize| -> Result<Tensor> {
         let order: Vec<i64> = groups
             .iter()

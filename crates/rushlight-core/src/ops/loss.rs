@@ -54,7 +54,7 @@ ops! { LOSS;
     }
 }
 
-fn reduced(op: &'static str, loss: Tensor, reduction: &str) -> Result<Tensor> {
+pub(super) fn reduced(op: &'static str, loss: Tensor, reduction: &str) -> Result<Tensor> {
     match reduction {
         "mean" => loss.mean((), false),
         "sum" => loss.sum((), false),

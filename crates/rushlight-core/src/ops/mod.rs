@@ -3,6 +3,7 @@
 pub mod activation;
 pub mod arithmetic;
 pub mod arrange;
+pub mod attention;
 pub mod binary;
 pub mod bits;
 pub mod clamp;
@@ -10,13 +11,17 @@ pub mod compare;
 pub mod conv;
 pub mod copy;
 pub mod create;
+pub mod ctc;
 pub mod distance;
+pub mod dropout;
 pub mod einsum;
+pub mod embedding;
 pub mod histogram;
 pub mod index;
 pub mod join;
 pub mod linalg;
 pub mod loss;
+pub mod margin;
 pub mod matmul;
 pub mod moments;
 pub mod norm;
@@ -39,8 +44,10 @@ use crate::op::OpDef;
 /// Every family's rows; a new family is one line here.
 pub static FAMILIES: &[&[&OpDef]] = &[
     activation::ACTIVATION,
+    activation::shaped::SHAPED,
     arithmetic::ARITHMETIC,
     arrange::ARRANGE,
+    attention::ATTENTION,
     binary::BINARY,
     bits::BITS,
     bits::whole::NOT,
@@ -51,8 +58,11 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     conv::CONV,
     copy::COPY,
     create::CREATE,
+    ctc::CTC,
     distance::DISTANCE,
+    dropout::DROPOUT,
     einsum::EINSUM,
+    embedding::EMBEDDING,
     histogram::HISTOGRAM,
     index::advanced::ADVANCED,
     index::along::ALONG,
@@ -71,9 +81,11 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     linalg::solve::SOLVE,
     linalg::spectrum::SPECTRUM,
     loss::LOSS,
+    margin::MARGIN,
     matmul::MATMUL,
     moments::MOMENTS,
     norm::NORM,
+    norm::native::NATIVE,
     numeric::NUMERIC,
     numeric::checked::CHECKED,
     order::ORDER,

@@ -1,7 +1,6 @@
-//! Normalisation, dropout and embeddings.
+//! Normalisation.
 
 use crate::op::{Dims, Sample, Size, Value, samples};
-use crate::random::Generator;
 use crate::{DType, Result, Tensor, ensure};
 use smallvec::smallvec;
 
@@ -28,20 +27,73 @@ ops! { NORM;
         run: super::group_norm(input, *num_groups, weight.as_ref(), bias.as_ref(), *eps),
         samples: group_samples,
     }
-    /// Zeroes elements with probability `p` and scales the others by `1 / (1 - p)`, in training only.
-    fn dropout / dropout_with (input: Tensor, p: Float = 0.5, training: Bool = true; generator: OptGenerator = None) -> Tensor {
-        run: super::dropout(input, *p, *training, generator.as_ref()),
-        samples: no_samples,
+    /// Normalises each channel of each element of the batch; `use_input_stats` off takes the running
+    /// mean and variance instead, which else move by `momentum` towards those of the batch.
+    fn instance_norm (input: Tensor, weight: OptTensor = None, bias: OptTensor = None, running_mean: OptTensor = None, running_var: OptTensor = None,
+                      use_input_stats: Bool = true, momentum: Float = 0.1, eps: Float = 1e-5) -> Tensor {
+        run: super::instance_norm(input, [running_mean, running_var, weight, bias], *use_input_stats, *momentum, *eps),
+        samples: instance_samples,
     }
-    /// Rows of `weight` picked by `indices`, which may have any shape. Rows equal to `padding_idx` get no gradient.
-    fn embedding (indices: Tensor, weight: Tensor, padding_idx: OptInt = None) -> Tensor {
-        run: super::embedding(indices, weight, *padding_idx),
-        samples: embedding_samples,
+    /// Divides by `(k + alpha * mean(input^2))^beta`, the mean over `size` channels around each
+    /// (Krizhevsky et al. 2012).
+    fn local_response_norm (input: Tensor, size: Int, alpha: Float = 1e-4, beta: Float = 0.75, k: Float = 1.0) -> Tensor {
+        run: response(input, *size, *alpha, *beta, *k),
+        samples: response_samples,
     }
-    /// For each class number a row of zeros with a 1 at its place; int64.
-    fn one_hot (input: Tensor, num_classes: Int = -1) -> Tensor {
-        run: super::one_hot(input, *num_classes),
-        samples: one_hot_samples,
+}
+
+/// Rows that give what backward would need as well, under torch's names for them.
+pub mod native {
+    use super::*;
+
+    ops! { NATIVE;
+        /// `layer_norm`, with the mean and the reciprocal deviation it divided by.
+        fn native_layer_norm (input: Tensor, normalized_shape: Size, weight: OptTensor, bias: OptTensor, eps: Float) -> (Tensor, Tensor, Tensor) [out mean rstd] {
+            run: {
+                let dims = last_dims("native_layer_norm", input, normalized_shape)?;
+                let wide = widened(input)?;
+                let mean = wide.mean(dims.clone(), true)?;
+                let scale = wide.var_with(dims, 0.0, true)?.add(*eps)?.rsqrt()?;
+                let y = layer_norm(input, normalized_shape, weight.as_ref(), bias.as_ref(), *eps)?;
+                let stat = |t: Tensor| t.detach()?.to_dtype(input.dtype());
+                Ok((y, stat(mean)?, stat(scale)?))
+            },
+            samples: none,
+        }
+        /// `group_norm` of [N, C, *], with the mean and the reciprocal deviation of each group.
+        fn native_group_norm (input: Tensor, weight: OptTensor, bias: OptTensor, n: Int, c: Int, hxw: Int, group: Int, eps: Float) -> (Tensor, Tensor, Tensor) [out mean rstd] {
+            run: {
+                let y = group_norm(input, *group, weight.as_ref(), bias.as_ref(), *eps)?;
+                let each = input.numel() as i64 / (n * group).max(1);
+                let wide = widened(input)?.reshape([*n, *group, each])?;
+                let mean = wide.mean(2, false)?;
+                let scale = wide.var_with(2, 0.0, false)?.add(*eps)?.rsqrt()?;
+                Ok((y, mean.to_dtype(input.dtype())?, scale.to_dtype(input.dtype())?))
+            },
+            samples: none,
+        }
+        /// `batch_norm`, with the batch's mean and reciprocal deviation in training, else nothing.
+        fn native_batch_norm (input: Tensor, weight: OptTensor, bias: OptTensor, running_mean: OptTensor, running_var: OptTensor, training: Bool, momentum: Float, eps: Float) -> (Tensor, Tensor, Tensor) [out save_mean save_invstd] {
+            run: {
+                let y = batch_norm(input, [running_mean, running_var, weight, bias], *training, *momentum, *eps)?;
+                let wide = widened(input)?;
+                let nothing = || Tensor::zeros_with([0], Some(wide.dtype()), Some(input.device()));
+                let dims: Vec<usize> = (0..input.dim()).filter(|d| *d != 1).collect();
+                match *training {
+                    false => Ok((y, nothing()?, nothing()?)),
+                    true => {
+                        let scale = wide.var_with(dims.clone(), 0.0, false)?.add(*eps)?.rsqrt()?;
+                        let stat = |t: Tensor| t.detach()?.to_dtype(input.dtype());
+                        Ok((y, stat(wide.mean(dims, false)?)?, stat(scale)?))
+                    }
+                }
+            },
+            samples: none,
+        }
+    }
+
+    fn none() -> Vec<Sample> {
+        Vec::new()
     }
 }
 
@@ -112,6 +164,9 @@ fn batch_norm(
     momentum: f64,
     eps: f64,
 ) -> Result<Tensor> {
+    if x.shape() == [0] {
+        return x.copy();
+    }
     ensure!(
         x.dim() >= 2,
         Runtime,
@@ -204,73 +259,109 @@ fn group_norm(
     affine(y, column(weight)?.as_ref(), column(bias)?.as_ref())?.to_dtype(x.dtype())
 }
 
-fn dropout(x: &Tensor, p: f64, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
-    ensure!((0.0..=1.0).contains(&p), Value, "dropout", "the probability {p} is not between 0 and 1");
-    if !training || p == 0.0 {
+/// Each element of the batch as channels of its own.
+fn instance_norm(
+    x: &Tensor,
+    [mean, var, weight, bias]: [&Option<Tensor>; 4],
+    own: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<Tensor> {
+    let op = "instance_norm";
+    ensure!(x.dim() >= 2, Runtime, op, "the input has shape {:?}; it needs a batch and channels", x.shape());
+    let (n, c) = (x.shape()[0] as i64, x.shape()[1] as i64);
+    let each: usize = x.shape()[2..].iter().product();
+    ensure!(
+        !own || each > 1,
+        Value,
+        op,
+        "shape {:?} has one value for each channel; more are needed",
+        x.shape()
+    );
+    let mut shape: Vec<i64> = vec![1, n * c];
+    shape.extend(x.shape()[2..].iter().map(|s| *s as i64));
+    let spread = |t: &Option<Tensor>| t.as_ref().map(|t| t.repeat([n])).transpose();
+    let (m, v) = (spread(mean)?, spread(var)?);
+    let y =
+        x.reshape(shape)?.batch_norm_of([&m, &v, &spread(weight)?, &spread(bias)?], own, momentum, eps)?;
+    if own {
+        crate::no_grad(|| {
+            for (running, moved) in [(mean, &m), (var, &v)] {
+                if let (Some(r), Some(t)) = (running, moved) {
+                    r.copy_(&t.reshape([n, c])?.mean(0, false)?)?;
+                }
+            }
+            Ok::<_, crate::Error>(())
+        })?;
+    }
+    y.reshape(x.shape())
+}
+
+impl Tensor {
+    fn batch_norm_of(
+        &self,
+        tensors: [&Option<Tensor>; 4],
+        training: bool,
+        momentum: f64,
+        eps: f64,
+    ) -> Result<Tensor> {
+        batch_norm(self, tensors, training, momentum, eps).map_err(|e| e.in_op("instance_norm"))
+    }
+}
+
+fn response(x: &Tensor, size: i64, alpha: f64, beta: f64, k: f64) -> Result<Tensor> {
+    let op = "local_response_norm";
+    ensure!(
+        x.dim() >= 3,
+        Value,
+        op,
+        "the input has shape {:?}; it needs a batch, channels and space",
+        x.shape()
+    );
+    ensure!(size > 0, Value, op, "the size {size} must be positive");
+    if x.numel() == 0 {
         return Ok(x.clone());
     }
-    let keep = Tensor::rand_with(x.shape(), Some(DType::F32), Some(x.device()), generator)?.ge(p)?;
-    let scale = if p == 1.0 { 0.0 } else { 1.0 / (1.0 - p) };
-    let mask = keep.to_dtype(x.dtype())?.mul(scale)?;
-    x.mul(&mask)
+    let mut room = vec![0i64; 2 * (x.dim() - 2)];
+    room.extend([size / 2, (size - 1) / 2]);
+    let squares = x.square()?.pad(room, "constant", 0)?;
+    let sums = squares.unfold(1, size, 1)?.sum(-1, false)?;
+    x.div(&sums.mul(alpha / size as f64)?.add(k)?.pow(beta)?)
 }
 
-fn embedding(indices: &Tensor, weight: &Tensor, padding: Option<i64>) -> Result<Tensor> {
-    ensure!(
-        weight.dim() == 2,
-        Runtime,
-        "embedding",
-        "the weight has shape {:?}; it must be a matrix",
-        weight.shape()
-    );
-    let whole = matches!(indices.dtype(), DType::I64 | DType::I32);
-    ensure!(whole, Runtime, "embedding", "indices must be int64 or int32, not {}", indices.dtype());
-    let weight = match padding {
-        // The padding row takes part without a gradient: its copy is cut from the graph.
-        Some(p) if weight.requires_grad() => {
-            let n = weight.shape()[0] as i64;
-            ensure!((-n..n).contains(&p), Index, "embedding", "padding_idx {p} is out of range for {n} rows");
-            let rows = Tensor::arange_with(0, n, 1, None, Some(weight.device()))?.unsqueeze(1)?;
-            Tensor::where_cond(&rows.eq((p + n) % n)?, &weight.detach()?, weight)?
-        }
-        _ => weight.clone(),
+fn instance_samples() -> Vec<Sample> {
+    let make = |shape: &[usize], affine: bool| {
+        let extra = |k| if affine { optional(&shape[1..2], k) } else { Value::OptTensor(None) };
+        let none = || Value::OptTensor(None);
+        Some(Sample {
+            args: smallvec![
+                tensor(shape, 1)?,
+                extra(2),
+                extra(3),
+                none(),
+                none(),
+                Value::Bool(true),
+                Value::Float(0.1),
+                Value::Float(1e-5)
+            ],
+            grad: true,
+        })
     };
-    let shape: Vec<i64> = indices.shape().iter().chain(&weight.shape()[1..]).map(|n| *n as i64).collect();
-    weight
-        .index_select(0, &indices.reshape(-1)?.to_dtype(DType::I64)?)
-        .map_err(|e| e.in_op("embedding"))?
-        .reshape(shape)
+    [make(&[2, 3, 4], true), make(&[1, 2, 3, 2], false)].into_iter().flatten().collect()
 }
 
-fn one_hot(x: &Tensor, classes: i64) -> Result<Tensor> {
-    ensure!(x.dtype() == DType::I64, Runtime, "one_hot", "class numbers must be int64, not {}", x.dtype());
-    let range = if x.numel() == 0 {
-        None
-    } else {
-        Some((x.amin((), false)?.item()?.to_i64(), x.amax((), false)?.item()?.to_i64()))
-    };
-    ensure!(range.is_none_or(|(low, _)| low >= 0), Runtime, "one_hot", "class numbers must not be negative");
-    let n = match (classes, range) {
-        (-1, Some((_, high))) => high + 1,
-        (n, _) if n > 0 => n,
-        _ => crate::bail!(
-            Runtime,
-            "one_hot",
-            "num_classes {classes} must be positive, or -1 to take it from the classes"
-        ),
-    };
-    ensure!(
-        range.is_none_or(|(_, high)| high < n),
-        Runtime,
-        "one_hot",
-        "a class is not below num_classes {n}"
-    );
-    x.unsqueeze(-1)?.eq(&Tensor::arange_with(0, n, 1, None, Some(x.device()))?)?.to_dtype(DType::I64)
+fn response_samples() -> Vec<Sample> {
+    [&[2, 5, 3][..], &[1, 4, 2, 2]]
+        .into_iter()
+        .filter_map(|s| {
+            let rest = [Value::Int(3), Value::Float(0.1), Value::Float(0.75), Value::Float(1.0)];
+            let mut args: crate::op::Args = smallvec![tensor(s, 1)?];
+            args.extend(rest);
+            Some(Sample { args, grad: true })
+        })
+        .collect()
 }
 
-fn no_samples() -> Vec<Sample> {
-    Vec::new()
-}
 fn tensor(shape: &[usize], salt: usize) -> Option<Value> {
     samples::values(shape, salt).ok().map(Value::Tensor)
 }
@@ -339,29 +430,6 @@ fn group_samples() -> Vec<Sample> {
                     Value::Float(1e-5)
                 ],
                 grad: true,
-            })
-        })
-        .collect()
-}
-fn embedding_samples() -> Vec<Sample> {
-    [(&[2, 3][..], None), (&[], None), (&[4], Some(1))]
-        .into_iter()
-        .filter_map(|(shape, padding)| {
-            let at = Value::Tensor(samples::indices(shape, 5, 2).ok()?);
-            Some(Sample {
-                args: smallvec![at, tensor(&[5, 3], 1)?, Value::OptInt(padding)],
-                grad: padding.is_none(),
-            })
-        })
-        .collect()
-}
-fn one_hot_samples() -> Vec<Sample> {
-    [(&[2, 3][..], 6), (&[], 5)]
-        .into_iter()
-        .filter_map(|(s, n)| {
-            Some(Sample {
-                args: smallvec![Value::Tensor(samples::indices(s, 5, 1).ok()?), Value::Int(n)],
-                grad: false,
             })
         })
         .collect()
