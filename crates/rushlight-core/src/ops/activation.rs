@@ -167,7 +167,12 @@ pub mod shaped {
         ensure!(x.dim() > 0, Runtime, "glu", "a 0-d tensor has no halves");
         let d = crate::layout::dim_index("glu", dim as isize, x.dim())?;
         let n = x.shape()[d];
-        ensure!(n % 2 == 0, Runtime, "glu", "dimension {d} has size {n}; it must be even to have halves");
+        ensure!(
+            n.is_multiple_of(2),
+            Runtime,
+            "glu",
+            "dimension {d} has size {n}; it must be even to have halves"
+        );
         let half = |k: usize| x.narrow(d as i64, (k * n / 2) as i64, (n / 2) as i64);
         Tensor::pointwise([&half(0)?, &half(1)?], |[a, b]| a * b.sigmoid())
     }
