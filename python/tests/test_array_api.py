@@ -271,6 +271,13 @@ CORNERS = [
     (lambda: xp.pow(xp.asarray([1.0, nan, -inf]), xp.asarray([nan, 0.0, -3.0])), [1.0, 1.0, -0.0]),
     (lambda: xp.atan2(xp.asarray([0.0, -0.0]), xp.asarray([-0.0, 0.0])), [math.pi, -0.0]),
     (lambda: xp.imag(xp.asarray([1.5])), [0.0]),
+    (lambda: xp.sign(xp.asarray([3 - 4j, complex(-0.0, -0.0)], dtype=xp.complex128)), [0.6 - 0.8j, 0j]),
+    (lambda: xp.abs(xp.asarray([complex(nan, inf), 3 + 4j], dtype=xp.complex64)), [inf, 5.0]),
+    (lambda: xp.isfinite(xp.asarray([complex(1, inf), complex(nan, 1), 1j])), [False, False, True]),
+    (lambda: xp.expm1(xp.asarray([complex(-inf, nan), complex(inf, 0.0)])), [complex(-1.0, 0.0), complex(inf, 0.0)]),
+    (lambda: xp.acos(xp.asarray([0j], dtype=xp.complex128)), [complex(math.pi / 2, -0.0)]),
+    (lambda: xp.log1p(xp.asarray([complex(0, inf)], dtype=xp.complex128)), [complex(inf, math.pi / 2)]),
+    (lambda: xp.sqrt(xp.asarray([complex(-4.0, -0.0)])), [complex(0.0, -2.0)]),
     (lambda: xp.square(xp.asarray([65535], dtype=xp.uint16)), [1]),
     (lambda: xp.bitwise_right_shift(xp.asarray([2**63], dtype=xp.uint64), 63), [1]),
 ]

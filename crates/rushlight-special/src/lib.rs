@@ -1,4 +1,4 @@
-//! Special functions of real numbers in double precision.
+//! Special functions of real numbers, and elementary ones of complex numbers, in double precision.
 //!
 //! `libm` has the error function, the logarithm of the gamma function and the Bessel functions of
 //! orders 0 and 1; what it lacks is here, from published formulas (DLMF is the NIST Digital Library
@@ -10,11 +10,13 @@
 //! - `normal`: inverse error functions, scaled ones, the normal distribution;
 //! - `bessel`: modified Bessel functions and the Airy function;
 //! - `polynomial`: orthogonal polynomials;
-//! - `exact`: neighbours of floats, common divisors.
+//! - `exact`: neighbours of floats, common divisors;
+//! - `complex`: functions of complex numbers.
 
 #![forbid(unsafe_code)]
 
 mod bessel;
+pub mod complex;
 mod exact;
 mod gamma;
 mod incomplete;

@@ -65,11 +65,3 @@ def axes_of(op, axis, ndim):
         if not -ndim <= a < ndim:
             raise IndexError(f"{op}: axis {a} is out of range for {ndim} dimensions")
     return tuple(a % ndim for a in axes)
-
-
-def row_of(name):
-    if name in rows:
-        return rows[name]
-    def missing(*args):
-        raise NotImplementedError(name)
-    return missing

@@ -6,7 +6,7 @@ One of two operands may be a Python number, which takes the array's dtype.
 from .. import _functions
 from .._C import Tensor
 from .._C import _functions as rows
-from ._arrays import INTEGERS, array, pair, row_of
+from ._arrays import INTEGERS, array, pair
 
 
 def _named(f, name, doc):
@@ -16,7 +16,7 @@ def _named(f, name, doc):
 
 
 def _unary(name, doc, row=None):
-    compute = row_of(row or name)
+    compute = rows[row or name]
 
     def function(x, /):
         return compute(array(name, x))
@@ -25,7 +25,7 @@ def _unary(name, doc, row=None):
 
 
 def _binary(name, doc, row=None):
-    compute = row_of(row or name)
+    compute = rows[row or name]
 
     def function(x1, x2, /):
         return compute(*pair(name, x1, x2))
@@ -155,10 +155,6 @@ def round(x, /):
 
 def sign(x, /):
     """-1, 0 or 1; NaN stays NaN; ``x / abs(x)`` of complex numbers other than 0."""
-    if not array("sign", x).is_complex():
-        return rows["sign"](x)
-    size = rows["abs"](x)
-    zero = size == 0
-    return rows["where"](zero, 0, x / rows["where"](zero, 1, size))
+    return rows["sgn"](array("sign", x))
 
 

@@ -118,6 +118,21 @@ impl PointRow {
         let looks = |r: &Refuse| matches!(r, Refuse::zero_divisor | Refuse::negative_exponent);
         self.operands.first() != Some(&"condition")
             && !(dtype.is_integral() && self.refuses.iter().any(looks))
+            && !(dtype.is_complex() && self.of_complex().is_some())
+    }
+
+    /// What computes the op of complex numbers where it is no formula of them, but one of their parts.
+    fn of_complex(&self) -> Option<fn(&Tensor) -> Result<Tensor>> {
+        (self.name == "abs").then_some(Tensor::abs_complex)
+    }
+
+    /// Its result for one complex operand, if that is no formula.
+    #[track_caller]
+    fn complex_result(&self, operands: &[OperandRef<'_>]) -> Option<Result<Tensor>> {
+        match operands {
+            [OperandRef::Tensor(x)] if x.dtype().is_complex() => self.of_complex().map(|f| f(x)),
+            _ => None,
+        }
     }
 
     fn prepare<'a>(&'static self, operands: &[OperandRef<'a>], params: &[Number]) -> Result<Prepared<'a>> {
@@ -235,6 +250,9 @@ pub fn pointwise(row: &PointRowRef, operands: &[OperandRef<'_>], params: &[Numbe
 /// Any other call.
 #[track_caller]
 fn unusual(row: &'static PointRow, operands: &[OperandRef<'_>], params: &[Number]) -> Result<Tensor> {
+    if let Some(result) = row.complex_result(operands) {
+        return result;
+    }
     let _site = SiteGuard::enter(row.name);
     let call = row.prepare(operands, params)?;
     let layout = pointwise_layout(row.name, operands)?;

@@ -10,9 +10,9 @@ pointwise! { ACTIVATION;
     /// `max(input, 0)`; the gradient at 0 is 0.
     fn relu, inplace relu_ (input) Promote except bool complex = |x| x[0].relu();
     /// `1 / (1 + exp(-input))`.
-    fn sigmoid, inplace sigmoid_ (input) Float except complex = |x| x[0].sigmoid();
+    fn sigmoid, inplace sigmoid_ (input) Float = |x| x[0].sigmoid();
     /// `input * sigmoid(input)`.
-    fn silu, inplace silu_ (input) Float except bool int complex = |x| x[0] * x[0].sigmoid(),
+    fn silu, inplace silu_ (input) Float except bool int = |x| x[0] * x[0].sigmoid(),
         grad |x, _y, g| vec![{ let s = x[0].sigmoid(); g * s * (1.0 + x[0] * (1.0 - s)) }];
     /// `input * P(X <= input)` for a standard normal X, by the error function.
     fn gelu (input) Float except bool int complex = |x| x[0] * (x[0] * FRAC_1_SQRT_2).erf().mul_add_half(),
@@ -78,7 +78,7 @@ pointwise! { ACTIVATION;
     fn threshold, inplace threshold_ (input; threshold = 0.0, value = 0.0) Promote except bool complex = |x| x[0].le(x[1]).select(x[2], x[0]),
         grad |x, _y, g| vec![x[0].le(x[1]).select(0.0, g)];
     /// `input - tanh(input)`.
-    fn tanhshrink (input) Float except bool int complex = |x| x[0] - x[0].tanh();
+    fn tanhshrink (input) Float except bool int = |x| x[0] - x[0].tanh();
 }
 
 /// The constants that keep mean 0 and variance 1.

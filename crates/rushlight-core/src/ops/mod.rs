@@ -8,6 +8,7 @@ pub mod binary;
 pub mod bits;
 pub mod clamp;
 pub mod compare;
+pub mod complex;
 pub mod conv;
 pub mod copy;
 pub mod create;
@@ -55,6 +56,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     clamp::whole::CLAMP,
     compare::COMPARE,
     compare::whole::CLOSE,
+    complex::COMPLEX,
     conv::CONV,
     copy::COPY,
     create::CREATE,

@@ -18,41 +18,41 @@ pointwise! { UNARY;
     /// `e` to the power `input`.
     fn exp, inplace exp_ (input) Float = |x| x[0].exp();
     /// 2 to the power `input`.
-    fn exp2, inplace exp2_ (input) Float except complex = |x| x[0].exp2();
+    fn exp2, inplace exp2_ (input) Float = |x| x[0].exp2();
     /// `exp(input) - 1`, exact near 0.
-    fn expm1, inplace expm1_ (input) Float except complex = |x| x[0].expm1();
+    fn expm1, inplace expm1_ (input) Float = |x| x[0].expm1();
     /// Natural logarithm.
     fn log, inplace log_ (input) Float = |x| x[0].log();
     /// Logarithm to base 2.
-    fn log2, inplace log2_ (input) Float except complex = |x| x[0].log2();
+    fn log2, inplace log2_ (input) Float = |x| x[0].log2();
     /// Logarithm to base 10.
-    fn log10, inplace log10_ (input) Float except complex = |x| x[0].log10();
+    fn log10, inplace log10_ (input) Float = |x| x[0].log10();
     /// `log(1 + input)`, exact near 0.
-    fn log1p, inplace log1p_ (input) Float except complex = |x| x[0].log1p();
+    fn log1p, inplace log1p_ (input) Float = |x| x[0].log1p();
     /// Sine of radians.
     fn sin, inplace sin_ (input) Float = |x| x[0].sin();
     /// Cosine of radians.
     fn cos, inplace cos_ (input) Float = |x| x[0].cos();
     /// Tangent of radians.
-    fn tan, inplace tan_ (input) Float except complex = |x| x[0].tan();
+    fn tan, inplace tan_ (input) Float = |x| x[0].tan();
     /// Inverse sine, in radians.
-    fn asin as asin | arcsin, inplace asin_ (input) Float except complex = |x| x[0].asin();
+    fn asin as asin | arcsin, inplace asin_ (input) Float = |x| x[0].asin();
     /// Inverse cosine, in radians.
-    fn acos as acos | arccos, inplace acos_ (input) Float except complex = |x| x[0].acos();
+    fn acos as acos | arccos, inplace acos_ (input) Float = |x| x[0].acos();
     /// Inverse tangent, in radians.
-    fn atan as atan | arctan, inplace atan_ (input) Float except complex = |x| x[0].atan();
+    fn atan as atan | arctan, inplace atan_ (input) Float = |x| x[0].atan();
     /// Hyperbolic sine.
-    fn sinh, inplace sinh_ (input) Float except complex = |x| x[0].sinh();
+    fn sinh, inplace sinh_ (input) Float = |x| x[0].sinh();
     /// Hyperbolic cosine.
-    fn cosh, inplace cosh_ (input) Float except complex = |x| x[0].cosh();
+    fn cosh, inplace cosh_ (input) Float = |x| x[0].cosh();
     /// Hyperbolic tangent.
-    fn tanh, inplace tanh_ (input) Float except complex = |x| x[0].tanh();
+    fn tanh, inplace tanh_ (input) Float = |x| x[0].tanh();
     /// Inverse hyperbolic sine.
-    fn asinh as asinh | arcsinh, inplace asinh_ (input) Float except complex = |x| x[0].asinh();
+    fn asinh as asinh | arcsinh, inplace asinh_ (input) Float = |x| x[0].asinh();
     /// Inverse hyperbolic cosine.
-    fn acosh as acosh | arccosh, inplace acosh_ (input) Float except complex = |x| x[0].acosh();
+    fn acosh as acosh | arccosh, inplace acosh_ (input) Float = |x| x[0].acosh();
     /// Inverse hyperbolic tangent.
-    fn atanh as atanh | arctanh, inplace atanh_ (input) Float except complex = |x| x[0].atanh();
+    fn atanh as atanh | arctanh, inplace atanh_ (input) Float = |x| x[0].atanh();
     /// Error function.
     fn erf, inplace erf_ (input) Float except complex = |x| x[0].erf();
     /// `1 - erf(input)`, exact for large inputs.
@@ -67,12 +67,12 @@ pointwise! { UNARY;
     fn trunc as trunc | fix, inplace trunc_ (input) Promote except bool complex = |x| x[0].trunc();
     /// What `trunc` cuts off.
     fn frac, inplace frac_ (input) Promote except bool int complex = |x| x[0] - x[0].trunc();
-    /// Whether NaN.
-    fn isnan (input) Truth except complex = |x| x[0].isnan();
-    /// Whether infinite.
-    fn isinf (input) Truth except complex = |x| x[0].isinf();
+    /// Whether NaN, in either part.
+    fn isnan (input) Truth = |x| x[0].isnan();
+    /// Whether infinite, in either part.
+    fn isinf (input) Truth = |x| x[0].isinf();
     /// Whether neither infinite nor NaN.
-    fn isfinite (input) Truth except complex = |x| !(x[0].isnan() | x[0].isinf());
+    fn isfinite (input) Truth = |x| !(x[0].isnan() | x[0].isinf());
     /// Whether zero (or false).
     fn logical_not (input) Truth = |x| !x[0].to_truth();
 }

@@ -4,6 +4,7 @@ use crate::isa::Isa;
 use crate::load_store::Truth;
 use crate::math::{self, double, single, wide};
 use num_complex::Complex;
+use rushlight_special::complex;
 
 /// An opcode of one operand.
 pub(super) trait Op1<T, R> {
@@ -197,64 +198,42 @@ two! {
     Atan2 f64 => f64 = |a, b| a.atan2(b);
 }
 
-/// The quotient of exponentials overflows far out, where only their leading terms are left.
-fn tanh(z: Complex<f64>) -> Complex<f64> {
-    if z.re.abs() > 20.0 {
-        let rest = 4.0 * (-2.0 * z.re.abs()).exp();
-        Complex::new(1f64.copysign(z.re), z.im.sin() * z.im.cos() * rest)
-    } else {
-        z.tanh()
-    }
-}
-
 fn pair(z: Complex<f64>) -> Complex<f32> {
     Complex::new(z.re as f32, z.im as f32)
 }
 fn wide_pair(z: Complex<f32>) -> Complex<f64> {
     Complex::new(z.re.into(), z.im.into())
 }
-fn power(x: Complex<f64>, y: Complex<f64>) -> Complex<f64> {
-    if y == Complex::ZERO {
-        Complex::ONE
-    } else if x == Complex::ZERO && y.re > 0.0 {
-        // The logarithm of 0 would make NaN of it.
-        Complex::ZERO
-    } else {
-        (x.ln() * y).exp()
-    }
-}
-
 const ONE: Complex<f64> = Complex::new(1.0, 0.0);
-const IMAGINARY: Complex<f64> = Complex::new(0.0, 1.0);
 
 macro_rules! complex {
     ($t:ty, $up:expr, $down:expr) => {
         complex! { @functions $t, $up, $down;
             Recip |z| ONE / z;
-            Sqrt |z| z.sqrt();
-            Rsqrt |z| ONE / z.sqrt();
-            Exp |z| z.exp();
-            Exp2 |z| (z * std::f64::consts::LN_2).exp();
-            Expm1 |z| z.exp() - ONE;
-            Log |z| z.ln();
-            Log2 |z| z.ln() / std::f64::consts::LN_2;
-            Log10 |z| z.ln() / std::f64::consts::LN_10;
-            Log1p |z| (z + ONE).ln();
-            Sin |z| z.sin();
-            Cos |z| z.cos();
-            Tan |z| -IMAGINARY * tanh(IMAGINARY * z);
-            Asin |z| z.asin();
-            Acos |z| z.acos();
-            Atan |z| z.atan();
-            Sinh |z| z.sinh();
-            Cosh |z| z.cosh();
-            Tanh |z| tanh(z);
-            Asinh |z| z.asinh();
-            Acosh |z| z.acosh();
-            Atanh |z| z.atanh();
-            Sigmoid |z| ONE / (ONE + (-z).exp());
+            Sqrt |z| complex::sqrt(z);
+            Rsqrt |z| ONE / complex::sqrt(z);
+            Exp |z| complex::exp(z);
+            Exp2 |z| complex::exp(z * std::f64::consts::LN_2);
+            Expm1 |z| complex::expm1(z);
+            Log |z| complex::log(z);
+            Log2 |z| complex::log2(z);
+            Log10 |z| complex::log10(z);
+            Log1p |z| complex::log1p(z);
+            Sin |z| complex::sin(z);
+            Cos |z| complex::cos(z);
+            Tan |z| complex::tan(z);
+            Asin |z| complex::asin(z);
+            Acos |z| complex::acos(z);
+            Atan |z| complex::atan(z);
+            Sinh |z| complex::sinh(z);
+            Cosh |z| complex::cosh(z);
+            Tanh |z| complex::tanh(z);
+            Asinh |z| complex::asinh(z);
+            Acosh |z| complex::acosh(z);
+            Atanh |z| complex::atanh(z);
+            Sigmoid |z| ONE / (ONE + complex::exp(-z));
             Abs |z| Complex::new(z.re.hypot(z.im), 0.0);
-            Sign |z| if z == Complex::ZERO { Complex::ZERO } else { z / z.re.hypot(z.im) };
+            Sign |z| complex::sign(z);
         }
         one! {
             Neg Complex<$t> => Complex<$t> = |x, I| -x;
@@ -267,7 +246,7 @@ macro_rules! complex {
             Sub Complex<$t> => Complex<$t> = |a, b| a - b;
             Mul Complex<$t> => Complex<$t> = |a, b| a * b;
             Div Complex<$t> => Complex<$t> = |a, b| $down($up(a) / $up(b));
-            Pow Complex<$t> => Complex<$t> = |a, b| $down(power($up(a), $up(b)));
+            Pow Complex<$t> => Complex<$t> = |a, b| $down(complex::pow($up(a), $up(b)));
             Eq Complex<$t> => Truth = |a, b| truth(a == b);
             Ne Complex<$t> => Truth = |a, b| truth(a != b);
         }

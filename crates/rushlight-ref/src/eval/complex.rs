@@ -3,6 +3,7 @@
 use crate::value::Val;
 use num_complex::Complex;
 use rushlight_core::program::Opcode;
+use rushlight_special::complex;
 use std::f64::consts::LN_2;
 
 type C = Complex<f64>;
@@ -13,36 +14,35 @@ pub(super) fn apply(op: Opcode, x: C, y: C) -> Option<Val> {
     let number = match op {
         O::Neg => -x,
         O::Abs => C::new(x.re.hypot(x.im), 0.0),
-        O::Sign if x == C::ZERO => C::ZERO,
-        O::Sign => x / x.re.hypot(x.im),
+        O::Sign => complex::sign(x),
         O::Recip => C::ONE / x,
-        O::Sqrt => x.sqrt(),
-        O::Rsqrt => C::ONE / x.sqrt(),
-        O::Exp => x.exp(),
-        O::Exp2 => (x * LN_2).exp(),
-        O::Expm1 => x.exp() - C::ONE,
-        O::Log => x.ln(),
-        O::Log2 => x.ln() / LN_2,
-        O::Log10 => x.ln() / std::f64::consts::LN_10,
-        O::Log1p => (x + C::ONE).ln(),
-        O::Sin => x.sin(),
-        O::Cos => x.cos(),
-        O::Tan => -C::I * tanh(C::I * x),
-        O::Asin => x.asin(),
-        O::Acos => x.acos(),
-        O::Atan => x.atan(),
-        O::Sinh => x.sinh(),
-        O::Cosh => x.cosh(),
-        O::Tanh => tanh(x),
-        O::Asinh => x.asinh(),
-        O::Acosh => x.acosh(),
-        O::Atanh => x.atanh(),
-        O::Sigmoid => C::ONE / (C::ONE + (-x).exp()),
+        O::Sqrt => complex::sqrt(x),
+        O::Rsqrt => C::ONE / complex::sqrt(x),
+        O::Exp => complex::exp(x),
+        O::Exp2 => complex::exp(x * LN_2),
+        O::Expm1 => complex::expm1(x),
+        O::Log => complex::log(x),
+        O::Log2 => complex::log2(x),
+        O::Log10 => complex::log10(x),
+        O::Log1p => complex::log1p(x),
+        O::Sin => complex::sin(x),
+        O::Cos => complex::cos(x),
+        O::Tan => complex::tan(x),
+        O::Asin => complex::asin(x),
+        O::Acos => complex::acos(x),
+        O::Atan => complex::atan(x),
+        O::Sinh => complex::sinh(x),
+        O::Cosh => complex::cosh(x),
+        O::Tanh => complex::tanh(x),
+        O::Asinh => complex::asinh(x),
+        O::Acosh => complex::acosh(x),
+        O::Atanh => complex::atanh(x),
+        O::Sigmoid => C::ONE / (C::ONE + complex::exp(-x)),
         O::Add => x + y,
         O::Sub => x - y,
         O::Mul => x * y,
         O::Div => x / y,
-        O::Pow => power(x, y),
+        O::Pow => complex::pow(x, y),
         O::Eq => return Some(Val::Bool(x == y)),
         O::Ne => return Some(Val::Bool(x != y)),
         O::IsNan => return Some(Val::Bool(x.re.is_nan() || x.im.is_nan())),
@@ -50,26 +50,6 @@ pub(super) fn apply(op: Opcode, x: C, y: C) -> Option<Val> {
         _ => return None,
     };
     Some(Val::C128(number))
-}
-
-/// Far out only the leading exponentials are left, and their quotient would overflow.
-fn tanh(x: C) -> C {
-    if x.re.abs() > 20.0 {
-        C::new(1f64.copysign(x.re), 4.0 * x.im.sin() * x.im.cos() * (-2.0 * x.re.abs()).exp())
-    } else {
-        x.tanh()
-    }
-}
-
-fn power(x: C, y: C) -> C {
-    if y == C::ZERO {
-        C::ONE
-    } else if x == C::ZERO && y.re > 0.0 {
-        // The logarithm of 0 would make NaN of it.
-        C::ZERO
-    } else {
-        (x.ln() * y).exp()
-    }
 }
 
 #[cfg(test)]
