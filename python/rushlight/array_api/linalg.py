@@ -43,7 +43,7 @@ def cross(x1, x2, /, *, axis=-1):
         _axes_of("cross", axis, x.ndim)
         if x.shape[axis] != 3:
             raise ValueError(f"cross: axis {axis} must be of size 3, not {x.shape[axis]}")
-    return _linalg.cross(x1, x2, dim=axis)
+    return _linalg.cross(*_rows["broadcast_tensors"]([x1, x2]), dim=axis)
 
 
 def diagonal(x, /, *, offset=0):
