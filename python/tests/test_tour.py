@@ -21,7 +21,7 @@ def programs(page):
             yield text, following[1] if adjacent else None
 
 
-@pytest.mark.parametrize("name", ["docs/tour.md", "docs/tour.zh-CN.md", "docs/autograd.md", "README.md", "README.zh-CN.md"])
+@pytest.mark.parametrize("name", ["docs/tour.md", "docs/tour.zh-CN.md", "docs/autograd.md", "docs/array_api.md", "README.md", "README.zh-CN.md"])
 def test_page_prints_what_it_says(name):
     pytest.importorskip("numpy")
     names = {}
