@@ -181,14 +181,27 @@ fn solve_ex(
         a.shape(),
         b.shape()
     );
-    let (wide, rhs) = broadcast_batches(op, a, &rhs)?;
     let turned = |t: &Tensor| if left { Ok(t.clone()) } else { t.transpose(-2, -1) };
-    let (x, _, _, info) = turned(&wide)?.solve_parts(&turned(&rhs)?)?;
+    let (x, info) = solved(op, &turned(a)?, &turned(&rhs)?)?;
     if check_errors {
         check(op, &info, SINGULAR)?;
     }
     let x = turned(&x)?;
     Ok((if vector { x.squeeze(-1)? } else { x }, info))
+}
+
+/// The solution, each matrix factored once, however many right-hand sides it is repeated for.
+fn solved(op: &'static str, a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
+    let joint = crate::layout::broadcast_shapes(op, &[batch(a), batch(b)])?;
+    if batch(a) == joint.as_slice() {
+        let shape: Shape = joint.iter().chain(&b.shape()[b.dim() - 2..]).copied().collect();
+        let (x, _, _, info) = a.solve_parts(&b.expand(shape)?)?;
+        return Ok((x, info));
+    }
+    let (lu, pivots, info) = a.linalg_lu_factor_ex()?;
+    let (wide, b) = broadcast_batches(op, &lu, b)?;
+    let shape: Shape = wide.shape()[..wide.dim() - 1].into();
+    Ok((wide.lu_solve_by(&pivots.expand(shape)?, &b, false)?, info))
 }
 
 fn inv_ex(op: &'static str, a: &Tensor, check_errors: bool) -> Result<(Tensor, Tensor)> {
