@@ -15,6 +15,7 @@ pub mod powers;
 mod samples;
 pub mod solve;
 pub mod spectrum;
+mod systems;
 
 use crate::backend::{Algebra, AlgebraTask};
 use crate::exec;

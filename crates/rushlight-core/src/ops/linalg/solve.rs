@@ -1,13 +1,14 @@
 //! Linear systems, and the inverses that they give.
 
 use super::factor::{INDEFINITE, SINGULAR, lu_factor_ex};
-use super::samples::{definite, regular, squares, with};
+use super::samples::squares;
+use super::systems::*;
 use super::{
     Parts, adjoint, batch, broadcast_batches, check, compute, matrix, own, own_list, same_dtype, square, unit,
 };
 use crate::backend::AlgebraTask;
 use crate::grad::{GradCx, Grads};
-use crate::op::{Dims, Sample, Value, samples};
+use crate::op::Dims;
 use crate::{DType, Kind, Result, Shape, Tensor, ensure};
 use smallvec::smallvec;
 
@@ -431,130 +432,4 @@ fn tensorinv(a: &Tensor, ind: i64) -> Result<Tensor> {
     let shape: Vec<usize> = tail.iter().chain(head).copied().collect();
     let x = a.reshape([m, n])?.linalg_inv_ex_with(true);
     x.map_err(|e| if e.kind() == Kind::LinAlg { e.in_op(op) } else { e })?.0.reshape(shape)
-}
-
-/// Matrices with right-hand sides, some of them vectors, one batch broadcast.
-const SYSTEMS: [[&[usize]; 2]; 5] = [
-    [&[3, 3], &[3, 2]],
-    [&[2, 3, 3], &[2, 3, 1]],
-    [&[1, 1], &[1, 1]],
-    [&[0, 0], &[0, 2]],
-    [&[0, 2, 2], &[0, 2, 3]],
-];
-const BROADCAST: [[&[usize]; 2]; 3] =
-    [[&[2, 3, 3], &[3, 2]], [&[3, 3], &[2, 3, 1]], [&[2, 1, 2, 2], &[3, 2, 2]]];
-
-fn systems(cases: &[[&[usize]; 2]], rest: &[Value]) -> Vec<Sample> {
-    let each = |[a, b]: &[&[usize]; 2]| {
-        let rhs = Value::Tensor(samples::values(b, 5).ok()?);
-        with(regular(a, 4), std::iter::once(rhs).chain(rest.iter().cloned()), a.iter().all(|n| *n > 0))
-    };
-    cases.iter().filter_map(each).collect()
-}
-fn system_samples() -> Vec<Sample> {
-    // Only the solution has a gradient; the factors are there for it.
-    systems(&SYSTEMS, &[]).into_iter().map(|s| Sample { grad: false, ..s }).collect()
-}
-fn solve_ex_samples() -> Vec<Sample> {
-    systems(&BROADCAST, &[Value::Bool(true), Value::Bool(false)])
-}
-fn solve_samples() -> Vec<Sample> {
-    let vectors: [[&[usize]; 2]; 3] = [[&[3, 3], &[3]], [&[2, 3, 3], &[2, 3]], [&[2, 3, 3], &[3]]];
-    let right: [[&[usize]; 2]; 2] = [[&[3, 3], &[2, 3]], [&[2, 2, 2], &[1, 2]]];
-    let yes = [Value::Bool(true)];
-    [
-        systems(&SYSTEMS, &yes),
-        systems(&BROADCAST, &yes),
-        systems(&vectors, &yes),
-        systems(&right, &[Value::Bool(false)]),
-    ]
-    .concat()
-}
-fn inv_ex_samples() -> Vec<Sample> {
-    squares(&[Value::Bool(false)], true)
-}
-fn triangular_samples() -> Vec<Sample> {
-    let mut all = Vec::new();
-    for k in 0..8 {
-        let flags = [k & 1, k & 2, k & 4].map(|bit| Value::Bool(bit != 0));
-        all.extend(systems(&SYSTEMS[..if k == 0 { 5 } else { 2 }], &flags));
-    }
-    all
-}
-fn solve_triangular_samples() -> Vec<Sample> {
-    let flags = |upper, left| [Value::Bool(upper), Value::Bool(left), Value::Bool(false)];
-    let right: [[&[usize]; 2]; 1] = [[&[3, 3], &[2, 3]]];
-    [systems(&BROADCAST, &flags(true, true)), systems(&right, &flags(false, false))].concat()
-}
-fn swapped(samples: Vec<Sample>) -> Vec<Sample> {
-    let swap = |mut s: Sample| {
-        s.args.swap(0, 1);
-        s
-    };
-    samples.into_iter().map(swap).collect()
-}
-fn triangular_solve_samples() -> Vec<Sample> {
-    let flags = |transpose| [Value::Bool(true), Value::Bool(transpose), Value::Bool(false)];
-    let all = swapped([systems(&SYSTEMS, &flags(false)), systems(&BROADCAST, &flags(true))].concat());
-    // The copy of A has no gradient here.
-    all.into_iter().map(|s| Sample { grad: false, ..s }).collect()
-}
-/// A matrix's factors in its place.
-fn factored(samples: Vec<Sample>) -> Vec<Sample> {
-    let each = |mut s: Sample| {
-        let a = crate::op::arg::<Tensor>("lu_solve", &s.args, 0).ok()?.clone();
-        let (lu, pivots, _) = lu_factor_ex(&a, true, false).ok()?;
-        s.args[0] = Value::Tensor(lu);
-        s.args.insert(1, Value::Tensor(pivots));
-        Some(s)
-    };
-    samples.into_iter().filter_map(each).collect()
-}
-fn lu_by_samples() -> Vec<Sample> {
-    factored([systems(&SYSTEMS, &[Value::Bool(false)]), systems(&SYSTEMS, &[Value::Bool(true)])].concat())
-}
-fn lu_solve_samples() -> Vec<Sample> {
-    let right: [[&[usize]; 2]; 1] = [[&[3, 3], &[2, 3]]];
-    let flags = |left, adjoint| [Value::Bool(left), Value::Bool(adjoint)];
-    factored([systems(&BROADCAST, &flags(true, false)), systems(&right, &flags(false, true))].concat())
-}
-fn old_lu_solve_samples() -> Vec<Sample> {
-    let turn = |mut s: Sample| {
-        s.args.rotate_right(1);
-        s
-    };
-    factored(systems(&SYSTEMS, &[])).into_iter().map(turn).collect()
-}
-fn cholesky_solve_samples() -> Vec<Sample> {
-    // The factor's other triangle is not read, yet has a gradient, as in torch: values only.
-    let all = [systems(&SYSTEMS, &[Value::Bool(false)]), systems(&BROADCAST, &[Value::Bool(true)])].concat();
-    swapped(all).into_iter().map(|s| Sample { grad: false, ..s }).collect()
-}
-fn cholesky_inverse_samples() -> Vec<Sample> {
-    [squares(&[Value::Bool(false)], false), squares(&[Value::Bool(true)], false)].concat()
-}
-fn ldl_solve_samples() -> Vec<Sample> {
-    let each = |n: usize| {
-        let (ld, pivots) = definite(&[2, n, n], 4).ok()?.linalg_ldl_factor().ok()?;
-        let rest =
-            [Value::Tensor(pivots), Value::Tensor(samples::values(&[2, n, 2], 1).ok()?), Value::Bool(true)];
-        with(Ok(ld), rest, false)
-    };
-    [3, 1, 6].into_iter().filter_map(each).collect()
-}
-fn tensorsolve_samples() -> Vec<Sample> {
-    let each = |(a, b, d): (&[usize], &[usize], Dims)| {
-        let system = regular(&[6, 6], 2).and_then(|x| x.reshape(a));
-        with(system, [Value::Tensor(samples::values(b, 3).ok()?), Value::Dims(d)], true)
-    };
-    [(&[2, 3, 6][..], &[2, 3][..], Dims::All), (&[2, 3, 3, 2], &[3, 2], [0, 1].into())]
-        .into_iter()
-        .filter_map(each)
-        .collect()
-}
-fn tensorinv_samples() -> Vec<Sample> {
-    [(&[2, 3, 6][..], 2), (&[6, 3, 2], 1)]
-        .into_iter()
-        .filter_map(|(s, ind)| with(regular(&[6, 6], 6).and_then(|x| x.reshape(s)), [Value::Int(ind)], true))
-        .collect()
 }
