@@ -137,3 +137,14 @@ def argwhere(input):
 
 
 both(argwhere)
+
+
+@function
+def unravel_index(indices, shape):
+    """Positions in a flattened tensor of that ``shape`` as a tuple of positions, one tensor a dimension."""
+    if not isinstance(indices, Tensor):
+        raise TypeError(f"unravel_index: indices must be a Tensor, not {type(indices).__name__}")
+    if isinstance(shape, Tensor):
+        shape = shape.tolist()
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple(_functions["_unravel_index"](indices, sizes).unbind(-1))

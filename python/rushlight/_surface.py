@@ -23,14 +23,18 @@ IN_PLACE = frozenset(
 
 #: In the module only.
 FUNCTIONS = frozenset(
-    """alpha_dropout_ celu_ dropout_ embedding_renorm_ feature_alpha_dropout_ feature_dropout_ rrelu_ selu_ threshold_
-    native_batch_norm native_group_norm native_layer_norm alpha_dropout bilinear celu cosine_embedding_loss cosine_similarity ctc_loss dropout embedding_renorm_
-    feature_alpha_dropout feature_dropout hinge_embedding_loss instance_norm margin_ranking_loss pairwise_distance
-    poisson_nll_loss rrelu selu threshold triplet_margin_loss adaptive_avg_pool1d atleast_1d atleast_2d atleast_3d avg_pool1d batch_norm
-    binary_cross_entropy_with_logits block_diag bucketize constant_pad_nd conv1d conv2d conv3d
-    conv_transpose1d conv_transpose2d conv_transpose3d convolution dropout embedding frobenius_norm
-    full_like group_norm kl_div layer_norm lu_unpack max_pool1d max_pool2d nuclear_norm ones_like pdist rms_norm tensordot view_as_complex
-    view_as_real zeros_like""".split()
+    """adaptive_avg_pool1d alias_copy alpha_dropout alpha_dropout_ as_strided_copy atleast_1d atleast_2d
+    atleast_3d avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits block_diag bucketize celu
+    celu_ combinations constant_pad_nd conv1d conv2d conv3d conv_transpose1d conv_transpose2d
+    conv_transpose3d convolution cosine_embedding_loss cosine_similarity ctc_loss detach_copy
+    diagonal_copy dropout dropout_ embedding embedding_renorm_ expand_copy feature_alpha_dropout
+    feature_alpha_dropout_ feature_dropout feature_dropout_ frobenius_norm full_like group_norm
+    hinge_embedding_loss instance_norm kl_div layer_norm lu_unpack margin_ranking_loss max_pool1d
+    max_pool2d native_batch_norm native_group_norm native_layer_norm nuclear_norm ones_like
+    pairwise_distance pdist permute_copy poisson_nll_loss rms_norm rrelu rrelu_ select_copy selu selu_
+    slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy tensordot threshold threshold_
+    transpose_copy triplet_margin_loss unbind_copy unfold_copy unsqueeze_copy view_as_complex
+    view_as_complex_copy view_as_real view_as_real_copy view_copy zeros_like""".split()
 )
 
 #: In nn.functional only, which also shows some of the above.
@@ -47,8 +51,8 @@ MODULES = ("fft_", "linalg_", "special_")
 
 #: Parts of other functions.
 HIDDEN = frozenset(
-    """_embedding_bags _gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique _unique_consecutive
-    _var_mean nonzero_numpy slice transfer""".split()
+    """_embedding_bags _gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique
+    _unique_consecutive _unravel_index _var_mean nonzero_numpy slice transfer""".split()
 )
 
 #: Attributes of a tensor that the table has as functions of it; the first are functions too.

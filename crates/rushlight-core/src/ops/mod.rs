@@ -17,6 +17,7 @@ pub mod distance;
 pub mod dropout;
 pub mod einsum;
 pub mod embedding;
+pub mod grid;
 pub mod histogram;
 pub mod index;
 pub mod join;
@@ -65,6 +66,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     dropout::DROPOUT,
     einsum::EINSUM,
     embedding::EMBEDDING,
+    grid::GRID,
     histogram::HISTOGRAM,
     index::advanced::ADVANCED,
     index::along::ALONG,
@@ -105,6 +107,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     statistics::STATISTICS,
     unary::UNARY,
     view::basic::BASIC,
+    view::copies::COPIES,
     view::part::PART,
     view::place::PLACE,
     view::recast::RECAST,

@@ -2,6 +2,7 @@
 //!
 //! - `basic`: the same elements under other dimensions;
 //! - `part`: some of the elements;
+//! - `copies`: the views above in new memory;
 //! - `place`: a copy with one of its views replaced;
 //! - `split`: many views at once;
 //! - `recast`: the same bytes as another dtype, complex parts;
@@ -9,6 +10,7 @@
 //! - `inplace`: calls that change a handle's own layout.
 
 pub mod basic;
+pub mod copies;
 mod inplace;
 pub mod part;
 pub mod place;

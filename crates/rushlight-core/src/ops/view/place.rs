@@ -4,7 +4,7 @@
 //! gradients.
 
 use super::one;
-use crate::op::{Sample, Value, samples};
+use crate::op::{Sample, Size, Value, samples};
 use crate::{Result, Tensor, ensure};
 
 ops! { PLACE;
@@ -22,6 +22,11 @@ ops! { PLACE;
     fn diagonal_scatter (input: Tensor, src: Tensor, offset: Int = 0, dim1: Int = 0, dim2: Int = 1) -> Tensor {
         run: placed("diagonal_scatter", input, src, |x| x.diagonal(*offset, *dim1, *dim2)),
         samples: diagonal_samples,
+    }
+    /// A copy of the tensor's memory with `src` at the places that `as_strided` would show.
+    fn as_strided_scatter (input: Tensor, src: Tensor, size: Size, stride: Size, storage_offset: OptInt = None) -> Tensor {
+        run: placed("as_strided_scatter", input, src, |x| x.as_strided(size.clone(), stride.clone(), *storage_offset)),
+        samples: strided_samples,
     }
 }
 
@@ -75,4 +80,15 @@ fn diagonal_samples() -> Vec<Sample> {
         .into_iter()
         .filter_map(|(s, src, k, a, b)| sample(s, src, [Value::Int(k), Value::Int(a), Value::Int(b)]))
         .collect()
+}
+
+fn strided_samples() -> Vec<Sample> {
+    let rest = |size: Size, stride: Size| [Value::Size(size), Value::Size(stride), Value::OptInt(None)];
+    [
+        sample(&[3, 3], &[2, 2], rest([2, 2].into(), [3, 1].into())),
+        sample(&[6], &[3], rest([3].into(), [2].into())),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
