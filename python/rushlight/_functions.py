@@ -644,7 +644,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
 def _triangle(name, keep):
     def indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
         ones = _functions["ones"]((row, col), dtype=_C.bool)
-        found = _functions[keep](ones, offset).nonzero().t().clone(memory_format=_C.contiguous_format)
+        found = _functions[keep](ones, offset).nonzero().t().contiguous()
         return found if dtype is None else found.to(dtype)
 
     indices.__name__ = indices.__qualname__ = name
