@@ -229,48 +229,6 @@ def random_(self, from_=None, to=None, *, generator=None):
         return self.copy_(rows["randint"](low, high, self.shape, generator=generator))
 
 
-def _drawn(name, doc, draw):
-    def write(self, *args, generator=None, **kwargs):
-        uniform = rows["rand"](self.shape, dtype=_C.float64, generator=generator)
-        with _functions._no_grad():
-            return self.copy_(draw(uniform, *args, **kwargs))
-
-    write.__name__ = write.__qualname__ = name
-    write.__doc__ = f"Writes numbers of {doc} distribution."
-    method(write)
-
-
-def _exponential(u, lambd=1.0):
-    if lambd <= 0:
-        raise RuntimeError(f"exponential_: lambd must be positive, got {lambd}")
-    return -(-u).log1p() / lambd
-
-
-def _geometric(u, p):
-    if not 0 < p < 1:
-        raise RuntimeError(f"geometric_: p must lie between 0 and 1, got {p}")
-    return ((-u).log1p() / rows["log1p"](rows["full"]((), -p, dtype=_C.float64))).ceil().clamp(min=1)
-
-
-def _cauchy(u, median=0.0, sigma=1.0):
-    if sigma <= 0:
-        raise RuntimeError(f"cauchy_: sigma must be positive, got {sigma}")
-    return ((u - 0.5) * 3.141592653589793).tan() * sigma + median
-
-
-_drawn("exponential_", "the exponential", _exponential)
-_drawn("geometric_", "the geometric", _geometric)
-_drawn("cauchy_", "the Cauchy", _cauchy)
-
-
-@method
-def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
-    """Writes numbers whose logarithms are normally distributed."""
-    drawn = rows["empty"](self.shape, dtype=_C.float64).normal_(mean, std, generator=generator)
-    with _functions._no_grad():
-        return self.copy_(drawn.exp())
-
-
 @method
 def fill_diagonal_(self, fill_value, wrap=False):
     """Writes a number over the diagonal; with ``wrap``, of a tall matrix again and again."""

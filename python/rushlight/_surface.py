@@ -31,8 +31,8 @@ FUNCTIONS = frozenset(
     feature_alpha_dropout_ feature_dropout feature_dropout_ frobenius_norm full_like group_norm
     hinge_embedding_loss instance_norm kl_div layer_norm lu_unpack margin_ranking_loss max_pool1d
     max_pool2d native_batch_norm native_group_norm native_layer_norm nuclear_norm ones_like
-    pairwise_distance pdist permute_copy poisson_nll_loss rms_norm rrelu rrelu_ select_copy selu selu_
-    slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy tensordot threshold threshold_
+    pairwise_distance pdist permute_copy poisson poisson_nll_loss rms_norm rrelu rrelu_ select_copy selu
+    selu_ slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy tensordot threshold threshold_
     transpose_copy triplet_margin_loss unbind_copy unfold_copy unsqueeze_copy view_as_complex
     view_as_complex_copy view_as_real view_as_real_copy view_copy zeros_like""".split()
 )

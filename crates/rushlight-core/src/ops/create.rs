@@ -112,12 +112,12 @@ ops! { CREATE;
     }
     /// Overwrites the tensor with uniform numbers in [`from`, `to`).
     fn uniform_ / uniform_with_ (input: Tensor, from: Float = 0.0, to: Float = 1.0; generator: OptGenerator = None) -> Tensor {
-        mutates: overwrite("uniform_", input, generator, |rng| from + (to - from) * rng.random::<f64>()),
+        mutates: uniform(input, *from, *to, generator),
         samples: no_samples,
     }
     /// Overwrites the tensor with normally distributed numbers.
     fn normal_ / normal_with_ (input: Tensor, mean: Float = 0.0, std: Float = 1.0; generator: OptGenerator = None) -> Tensor {
-        mutates: overwrite("normal_", input, generator, |rng| { let z: f64 = StandardNormal.sample(rng); mean + std * z }),
+        mutates: normal(input, *mean, *std, generator),
         samples: no_samples,
     }
 }
@@ -394,7 +394,23 @@ fn multinomial(
     place("multinomial", &size, DType::I64, Some(weights.device()), picked.into_iter())
 }
 
-fn overwrite(
+fn uniform(x: &Tensor, from: f64, to: f64, generator: &Option<Generator>) -> Result<Tensor> {
+    let op = "uniform_";
+    ensure!(from <= to, Runtime, op, "from = {from} must not be above to = {to}");
+    ensure!((to - from).is_finite(), Runtime, op, "the range from {from} to {to} is not finite");
+    overwrite(op, x, generator, |rng| from + (to - from) * rng.random::<f64>())
+}
+
+fn normal(x: &Tensor, mean: f64, std: f64, generator: &Option<Generator>) -> Result<Tensor> {
+    let op = "normal_";
+    ensure!(std >= 0.0, Runtime, op, "std = {std} must not be negative");
+    overwrite(op, x, generator, |rng| {
+        let z: f64 = StandardNormal.sample(rng);
+        mean + std * z
+    })
+}
+
+pub(super) fn overwrite(
     op: &'static str,
     x: &Tensor,
     generator: &Option<Generator>,

@@ -6,6 +6,7 @@ pub mod arrange;
 pub mod attention;
 pub mod binary;
 pub mod bits;
+pub mod chance;
 pub mod clamp;
 pub mod compare;
 pub mod complex;
@@ -53,6 +54,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     binary::BINARY,
     bits::BITS,
     bits::whole::NOT,
+    chance::CHANCE,
     clamp::BOUNDS,
     clamp::whole::CLAMP,
     compare::COMPARE,
