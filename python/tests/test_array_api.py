@@ -330,7 +330,8 @@ def test_names_that_numpy_has_for_the_same():
     x, y = xp.reshape(xp.arange(6), (2, 3)), xp.reshape(xp.arange(6), (3, 2))
     assert rushlight.tensordot(x, y, axes=((1,), (0,))).tolist() == (x @ y).tolist()
     assert rushlight.transpose(x, (1, 0)).tolist() == x.T.tolist() and x.transpose(0, 1).shape == (3, 2)
-    assert [getattr(xp, n).kind for n in ("bool", "uint16", "int8", "float32", "complex64")] == list("buifc")
+    # With NumPy's `kind` a dtype would be taken for one of NumPy's.
+    assert not hasattr(xp.float32, "kind")
 
 
 def test_einops():

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple, PyType};
-use rushlight::{Category, DType, Device, DeviceKind};
+use rushlight::{DType, Device, DeviceKind};
 
 /// The type of a tensor's elements; one object each.
 #[pyclass(name = "dtype", module = "rushlight", frozen)]
@@ -39,17 +39,6 @@ impl PyDType {
     #[getter]
     fn is_signed(&self) -> bool {
         !(self.0 == DType::Bool || self.0.is_unsigned())
-    }
-    /// NumPy's letter for what sort of number it is, which array libraries look at.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        match self.0.category() {
-            Category::Bool => "b",
-            Category::Int if self.0.is_unsigned() => "u",
-            Category::Int => "i",
-            Category::Float => "f",
-            Category::Complex => "c",
-        }
     }
     fn to_real(&self, py: Python<'_>) -> PyResult<Py<Self>> {
         dtype_object(py, self.0.real())
