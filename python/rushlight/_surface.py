@@ -24,12 +24,12 @@ IN_PLACE = frozenset(
 #: In the module only.
 FUNCTIONS = frozenset(
     """adaptive_avg_pool1d alias_copy alpha_dropout alpha_dropout_ as_strided_copy atleast_1d atleast_2d
-    atleast_3d avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits block_diag bucketize celu
+    atleast_3d avg_pool1d bartlett_window batch_norm bilinear blackman_window binary_cross_entropy_with_logits block_diag bucketize celu
     celu_ combinations constant_pad_nd conv1d conv2d conv3d conv_transpose1d conv_transpose2d
     conv_transpose3d convolution cosine_embedding_loss cosine_similarity ctc_loss detach_copy
     diagonal_copy dropout dropout_ embedding embedding_renorm_ expand_copy feature_alpha_dropout
     feature_alpha_dropout_ feature_dropout feature_dropout_ frobenius_norm full_like group_norm
-    hinge_embedding_loss instance_norm kl_div layer_norm lu_unpack margin_ranking_loss max_pool1d
+    hamming_window hann_window hinge_embedding_loss instance_norm kaiser_window kl_div layer_norm lu_unpack margin_ranking_loss max_pool1d
     max_pool2d native_batch_norm native_group_norm native_layer_norm nuclear_norm ones_like
     pairwise_distance pdist permute_copy poisson poisson_nll_loss rms_norm rrelu rrelu_ select_copy selu
     selu_ slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy tensordot threshold threshold_

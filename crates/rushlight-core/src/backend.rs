@@ -160,6 +160,19 @@ pub struct Scatter<'a> {
     pub wrap: bool,
 }
 
+/// The discrete Fourier transform of each line along the last axis, times `scale`. Both operands are
+/// row-major, of one shape and one complex dtype.
+pub struct Fft<'a> {
+    /// Result.
+    pub out: SpanMut<'a>,
+    /// Operand.
+    pub input: Span<'a>,
+    /// With `exp(+2 pi i j k / n)` instead of `-`.
+    pub inverse: bool,
+    /// Factor of every result.
+    pub scale: f64,
+}
+
 /// Sorts along one axis, NaN as the largest. With fewer places than the input has along the axis,
 /// only so many of the order are wanted: its first ones (topk), or those that `from` says (median).
 pub struct Sort<'a> {
@@ -219,6 +232,13 @@ pub trait Backend: Send + Sync {
     fn scatter(&self, call: &Scatter<'_>) -> Result<()>;
     /// Sorts.
     fn sort(&self, call: &Sort<'_>) -> Result<()>;
+    /// Transforms lines.
+    ///
+    /// # Errors
+    /// `NotImplemented` for a backend without Fourier transforms.
+    fn fft(&self, _call: &Fft<'_>) -> Result<()> {
+        bail!(NotImplemented, "fft", "this device has no Fourier transforms; move the tensor to cpu")
+    }
     /// Positions of the elements that are not zero, row-major: all of axis 0 first, then axis 1 ...
     fn nonzero(&self, input: &Span<'_>) -> Result<Vec<i64>>;
     /// Decomposes matrices.

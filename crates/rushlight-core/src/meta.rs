@@ -3,7 +3,7 @@
 //! Every op checks its operands and lays out its result before it calls a backend, so the kernels
 //! here have nothing left to do.
 
-use crate::backend::{Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort};
+use crate::backend::{Algebra, Backend, Fft, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort};
 use crate::mem::{Span, Storage};
 use crate::{Device, DeviceKind, Result, bail};
 
@@ -41,6 +41,9 @@ impl Backend for MetaBackend {
         Ok(())
     }
     fn algebra(&self, _call: &Algebra<'_>) -> Result<()> {
+        Ok(())
+    }
+    fn fft(&self, _call: &Fft<'_>) -> Result<()> {
         Ok(())
     }
     fn nonzero(&self, input: &Span<'_>) -> Result<Vec<i64>> {

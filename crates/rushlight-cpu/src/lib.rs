@@ -2,13 +2,14 @@
 //!
 //! `map` runs programs, `reduce` and `scan` combine along axes, `matmul` multiplies, `gather` and
 //! `scatter` index, `sort` orders,
-//! `algebra` decomposes. `load_store` is the only place that knows storage dtypes.
+//! `algebra` decomposes, `fft` transforms. `load_store` is the only place that knows storage dtypes.
 
 #[macro_use]
 pub mod isa;
 mod access;
 mod algebra;
 mod copy;
+mod fft;
 mod gather;
 mod halves;
 mod load_store;
@@ -25,7 +26,7 @@ mod sort;
 pub use pool::{num_threads, set_num_threads};
 
 use rushlight_core::backend::{
-    Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort,
+    Algebra, Backend, Fft, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort,
 };
 use rushlight_core::mem::{Span, Storage};
 use rushlight_core::{Device, DeviceKind, Result};
@@ -65,6 +66,9 @@ impl Backend for CpuBackend {
     }
     fn algebra(&self, call: &Algebra<'_>) -> Result<()> {
         algebra::run(call)
+    }
+    fn fft(&self, call: &Fft<'_>) -> Result<()> {
+        fft::run(call)
     }
     fn nonzero(&self, input: &Span<'_>) -> Result<Vec<i64>> {
         nonzero::run(input)

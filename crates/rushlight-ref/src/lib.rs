@@ -7,6 +7,7 @@
 
 mod algebra;
 mod eval;
+mod fft;
 mod gather;
 mod index;
 mod machine;
@@ -23,7 +24,7 @@ mod value;
 mod testing;
 
 use rushlight_core::backend::{
-    Algebra, Backend, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort,
+    Algebra, Backend, Fft, Gather, Map, Matmul, Reduce, Registration, Scan, Scatter, Sort,
 };
 use rushlight_core::mem::{Span, Storage};
 use rushlight_core::{Device, DeviceKind, Result};
@@ -63,6 +64,9 @@ impl Backend for RefBackend {
     }
     fn algebra(&self, call: &Algebra<'_>) -> Result<()> {
         algebra::run(call)
+    }
+    fn fft(&self, call: &Fft<'_>) -> Result<()> {
+        fft::run(call)
     }
     fn nonzero(&self, input: &Span<'_>) -> Result<Vec<i64>> {
         Ok(sort::nonzero(input))

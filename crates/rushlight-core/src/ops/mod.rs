@@ -18,6 +18,7 @@ pub mod distance;
 pub mod dropout;
 pub mod einsum;
 pub mod embedding;
+pub mod fft;
 pub mod grid;
 pub mod histogram;
 pub mod index;
@@ -41,6 +42,7 @@ pub mod special;
 pub mod statistics;
 pub mod unary;
 pub mod view;
+pub mod window;
 
 use crate::op::OpDef;
 
@@ -68,6 +70,9 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     dropout::DROPOUT,
     einsum::EINSUM,
     embedding::EMBEDDING,
+    fft::FFT,
+    fft::PLACES,
+    fft::SEVERAL,
     grid::GRID,
     histogram::HISTOGRAM,
     index::advanced::ADVANCED,
@@ -115,4 +120,5 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     view::recast::RECAST,
     view::shape::SHAPE,
     view::split::SPLIT,
+    window::WINDOW,
 ];
