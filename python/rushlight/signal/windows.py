@@ -24,6 +24,8 @@ def _window(formula):
     """Gives a formula over its arguments torch's other ones."""
 
     def window(M, *args, sym=True, dtype=None, layout=None, device=None, requires_grad=False, **rest):
+        if str(layout) not in ("None", "torch.strided"):
+            raise ValueError(f"{formula.__name__}: windows are strided, not {layout}")
         made = formula(formula.__name__, M, sym, dtype, *args, **rest)
         kind = get_default_dtype() if dtype is None else dtype
         made = made.to(kind) if device is None else made.to(device, kind)
@@ -47,7 +49,7 @@ def general_cosine(name, M, sym, dtype, a):
 
 def _cosines(name, coefficients, doc):
     def window(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-        return general_cosine(M, a=coefficients, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+        return general_cosine(M, a=coefficients, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = doc
@@ -62,7 +64,7 @@ nuttall = _cosines("nuttall", [0.3635819, 0.4891775, 0.1365995, 0.0106411], "Fou
 
 def general_hamming(M, *, alpha=0.54, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """``alpha - (1 - alpha) cos``."""
-    return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+    return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 @_window
@@ -93,6 +95,8 @@ def gaussian(name, M, sym, dtype, *, std=1.0):
 @_window
 def cosine(name, M, sym, dtype):
     """``sin(pi (k + 1/2) / M)``."""
+    if M == 1:
+        return _places(name, M, sym, dtype, 0, 0) + 1
     whole = M if sym else M + 1
     step = math.pi / whole if whole else 0
     k = _places(name, M, sym, dtype, 0.5 * step, (whole - 0.5) * step)

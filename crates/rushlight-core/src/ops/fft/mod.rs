@@ -78,7 +78,7 @@ fn lines(x: &Tensor, inverse: bool, scale: f64) -> Result<Tensor> {
 /// Floats and complex numbers as they are, integers as the default float.
 fn promoted(op: &'static str, x: &Tensor) -> Result<Tensor> {
     match x.dtype() {
-        dtype if dtype.is_half() => bail!(Runtime, op, "{dtype} is not supported; convert with to_dtype"),
+        dtype if dtype.is_half() => bail!(NotImplemented, op, "{dtype} is not supported; convert with to_dtype"),
         dtype if dtype.is_integral() => x.to_dtype(crate::default_dtype()),
         _ => Ok(x.clone()),
     }
@@ -151,7 +151,7 @@ fn real_to_complex(
     norm: &Option<String>,
     inverse: bool,
 ) -> Result<Tensor> {
-    ensure!(!x.dtype().is_complex(), Runtime, op, "takes real numbers, not {}; see fft", x.dtype());
+    ensure!(!x.dtype().is_complex(), Type, op, "takes real numbers, not {}; see fft", x.dtype());
     let x = promoted(op, x)?;
     let dim = axis(op, &x, dim)?;
     let n = length(op, &x, n, dim)?;
