@@ -23,6 +23,7 @@ IN_PLACE = frozenset(
 
 #: In the module only.
 FUNCTIONS = frozenset(
+<<<<<<< HEAD
     """adaptive_avg_pool1d alias_copy alpha_dropout alpha_dropout_ as_strided_copy atleast_1d atleast_2d
     atleast_3d avg_pool1d bartlett_window batch_norm bilinear blackman_window binary_cross_entropy_with_logits block_diag bucketize celu
     celu_ combinations constant_pad_nd conv1d conv2d conv3d conv_transpose1d conv_transpose2d
@@ -35,11 +36,22 @@ FUNCTIONS = frozenset(
     selu_ slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy tensordot threshold threshold_
     transpose_copy triplet_margin_loss unbind_copy unfold_copy unsqueeze_copy view_as_complex
     view_as_complex_copy view_as_real view_as_real_copy view_copy zeros_like""".split()
+=======
+    """alpha_dropout_ celu_ dropout_ embedding_renorm_ feature_alpha_dropout_ feature_dropout_ rrelu_ selu_ threshold_
+    native_batch_norm native_group_norm native_layer_norm alpha_dropout bilinear celu cosine_embedding_loss cosine_similarity ctc_loss dropout embedding_renorm_
+    feature_alpha_dropout feature_dropout hinge_embedding_loss instance_norm margin_ranking_loss pairwise_distance
+    poisson_nll_loss rrelu selu threshold triplet_margin_loss adaptive_avg_pool1d atleast_1d atleast_2d atleast_3d avg_pool1d batch_norm
+    binary_cross_entropy_with_logits block_diag bucketize channel_shuffle constant_pad_nd conv1d conv2d conv3d conv_tbc
+    conv_transpose1d conv_transpose2d conv_transpose3d convolution dropout embedding frobenius_norm
+    full_like group_norm kl_div layer_norm lu_unpack max_pool1d max_pool2d max_pool3d native_channel_shuffle nuclear_norm ones_like pdist pixel_shuffle pixel_unshuffle rms_norm tensordot view_as_complex
+    view_as_real zeros_like""".split()
+>>>>>>> a44272f (Convolutions in three dimensions, pools, folds, interpolation and grids: rows, and the thin Python around them)
 )
 
 #: In nn.functional only, which also shows some of the above.
 FUNCTIONAL = frozenset(
-    """adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d gaussian_nll_loss glu hardswish hardswish_
+    """adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
+    avg_pool2d avg_pool3d col2im im2col gaussian_nll_loss glu hardswish hardswish_
     local_response_norm multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss
     scaled_dot_product_attention soft_margin_loss softshrink binary_cross_entropy cross_entropy elu elu_ gelu
     hardsigmoid hardtanh hardtanh_ huber_loss l1_loss leaky_relu leaky_relu_ linear logsigmoid mish mse_loss

@@ -123,8 +123,8 @@ fn pools_follow_the_definition() -> Result<()> {
         let shape = [2, c, oh, ow];
         for x in [Tensor::from_vec(x.clone(), [2, c, h, w])?, turned(&x, [2, c, h, w])?] {
             close(&x.max_pool2d_with(k, s, p, 1, false)?, &shape, &largest);
-            close(&x.avg_pool2d_with(k, s, p, false, true)?, &shape, &mean);
-            close(&x.avg_pool2d_with(k, s, p, false, false)?, &shape, &inside);
+            close(&x.avg_pool2d_with(k, s, p, false, true, None)?, &shape, &mean);
+            close(&x.avg_pool2d_with(k, s, p, false, false, None)?, &shape, &inside);
         }
     }
     Ok(())

@@ -6,8 +6,8 @@ Those of the table that take torch's arguments as they are stand in `_DIRECT`; t
 from .._C import _functions as _rows
 
 #: Rows of the table as they are.
-_DIRECT = """adaptive_avg_pool1d batch_norm conv1d conv2d conv_transpose1d
-    conv_transpose2d group_norm layer_norm linear logsigmoid one_hot rms_norm softplus softsign tanhshrink""".split()
+_DIRECT = """batch_norm channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d
+    conv_transpose2d conv_transpose3d group_norm layer_norm linear logsigmoid one_hot pixel_shuffle pixel_unshuffle rms_norm softplus softsign tanhshrink""".split()
 for _name in _DIRECT:
     if _name in _rows:
         globals()[_name] = _rows[_name]

@@ -20,8 +20,10 @@ pub mod einsum;
 pub mod embedding;
 pub mod fft;
 pub mod grid;
+pub mod grid_sample;
 pub mod histogram;
 pub mod index;
+pub mod interpolate;
 pub mod join;
 pub mod linalg;
 pub mod loss;
@@ -38,6 +40,7 @@ pub mod product;
 pub mod reduce;
 pub mod running;
 pub mod scan;
+pub mod shuffle;
 pub mod special;
 pub mod statistics;
 pub mod unary;
@@ -63,6 +66,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     compare::whole::CLOSE,
     complex::COMPLEX,
     conv::CONV,
+    conv::fold::FOLD,
     copy::COPY,
     create::CREATE,
     ctc::CTC,
@@ -74,6 +78,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     fft::PLACES,
     fft::SEVERAL,
     grid::GRID,
+    grid_sample::GRID_SAMPLE,
     histogram::HISTOGRAM,
     index::advanced::ADVANCED,
     index::along::ALONG,
@@ -81,6 +86,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     index::flat::FLAT,
     index::mask::MASK,
     index::pick::PICK,
+    interpolate::INTERPOLATE,
     join::JOIN,
     linalg::determinant::DETERMINANT,
     linalg::factor::FACTOR,
@@ -105,10 +111,13 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     order::select::SELECT,
     pad::PAD,
     pool::POOL,
+    pool::adaptive::ADAPTIVE,
+    pool::unpool::UNPOOL,
     product::PRODUCT,
     reduce::REDUCE,
     running::RUNNING,
     scan::SCAN,
+    shuffle::SHUFFLE,
     special::SPECIAL,
     special::of_numbers::OF_NUMBERS,
     statistics::STATISTICS,

@@ -10,6 +10,7 @@ use crate::op::Size;
 use crate::{DType, Layout, Number, Result, Shape, Strides, Tensor, ensure};
 use smallvec::{SmallVec, smallvec};
 
+pub mod fold;
 mod padded;
 mod samples;
 use samples::*;
@@ -39,6 +40,11 @@ ops! { CONV;
         run: batched(2, input, |x| x.convolution(weight, bias.as_ref(), stride.clone(), padding.clone(), dilation.clone(), false, 0, *groups)),
         samples: conv2d_samples,
     }
+    /// Convolution over three spatial dimensions: `input` [N, C, D, H, W] or [C, D, H, W], `weight` [O, C/groups, kD, kH, kW].
+    fn conv3d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Size = 0, dilation: Size = 1, groups: Int = 1) -> Tensor {
+        run: batched(3, input, |x| x.convolution(weight, bias.as_ref(), stride.clone(), padding.clone(), dilation.clone(), false, 0, *groups)),
+        samples: conv3d_samples,
+    }
     /// As `conv1d`, with the padding by name: "valid" for none, "same" for a result of the input's
     /// sizes (where it is odd, one more zero behind); that needs a stride of 1.
     fn conv1d_padded as conv1d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Text = "valid", dilation: Size = 1, groups: Int = 1) -> Tensor {
@@ -51,15 +57,31 @@ ops! { CONV;
         run: batched(2, input, |x| padded::convolve("conv2d", x, weight, bias.as_ref(), stride, padding, dilation, *groups)),
         samples: padded::conv2d_samples,
     }
+    /// As `conv3d`, with the padding by name: "valid" for none, "same" for a result of the input's
+    /// sizes (where it is odd, one more zero behind); that needs a stride of 1.
+    fn conv3d_padded as conv3d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Text = "valid", dilation: Size = 1, groups: Int = 1) -> Tensor {
+        run: batched(3, input, |x| padded::convolve("conv3d", x, weight, bias.as_ref(), stride, padding, dilation, *groups)),
+        samples: padded::conv3d_samples,
+    }
     /// Transposed convolution over one spatial dimension: `weight` [C, O/groups, K].
     fn conv_transpose1d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Size = 0, output_padding: Size = 0, groups: Int = 1, dilation: Size = 1) -> Tensor {
         run: batched(1, input, |x| x.convolution(weight, bias.as_ref(), stride.clone(), padding.clone(), dilation.clone(), true, output_padding.clone(), *groups)),
-        samples: no_samples,
+        samples: conv_transpose1d_samples,
     }
     /// Transposed convolution over two spatial dimensions: `weight` [C, O/groups, kH, kW].
     fn conv_transpose2d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Size = 0, output_padding: Size = 0, groups: Int = 1, dilation: Size = 1) -> Tensor {
         run: batched(2, input, |x| x.convolution(weight, bias.as_ref(), stride.clone(), padding.clone(), dilation.clone(), true, output_padding.clone(), *groups)),
         samples: conv_transpose2d_samples,
+    }
+    /// Transposed convolution over three spatial dimensions: `weight` [C, O/groups, kD, kH, kW].
+    fn conv_transpose3d (input: Tensor, weight: Tensor, bias: OptTensor = None, stride: Size = 1, padding: Size = 0, output_padding: Size = 0, groups: Int = 1, dilation: Size = 1) -> Tensor {
+        run: batched(3, input, |x| x.convolution(weight, bias.as_ref(), stride.clone(), padding.clone(), dilation.clone(), true, output_padding.clone(), *groups)),
+        samples: conv_transpose3d_samples,
+    }
+    /// Convolution of `input` [time, batch, C] with `weight` [K, C, O] and `bias` [O]: `conv1d` with time first.
+    fn conv_tbc (input: Tensor, weight: Tensor, bias: Tensor, pad: Int = 0) -> Tensor {
+        run: time_first(input, weight, bias, *pad),
+        samples: tbc_samples,
     }
 }
 
@@ -73,6 +95,21 @@ fn batched(spatial: usize, x: &Tensor, run: impl Fn(&Tensor) -> Result<Tensor>) 
         x.shape()
     );
     if x.dim() == spatial + 2 { run(x) } else { run(&x.unsqueeze(0)?)?.squeeze(0) }
+}
+
+fn time_first(x: &Tensor, weight: &Tensor, bias: &Tensor, pad: i64) -> Result<Tensor> {
+    ensure!(
+        x.dim() == 3 && weight.dim() == 3 && bias.dim() == 1,
+        Runtime,
+        "conv_tbc",
+        "takes an input [time, batch, C], a weight [K, C, O] and a bias [O], not {:?}, {:?} and {:?}",
+        x.shape(),
+        weight.shape(),
+        bias.shape()
+    );
+    let (x, weight) = (x.permute([1, 2, 0])?, weight.permute([2, 1, 0])?);
+    let made = x.conv1d(&weight, Some(bias), 1, pad, 1, 1).map_err(|e| e.in_op("conv_tbc"))?;
+    made.permute([2, 0, 1])
 }
 
 /// One number per spatial dimension; a single one stands for all.
@@ -420,22 +457,7 @@ fn backward(cx: &GradCx<'_>) -> Result<Grads> {
                 if t.shape()[d] == shape[d] { Ok(t) } else { t.narrow(d as i64, 0, shape[d] as i64) }
             })?
         } else {
-            let extra = left_over(
-                &cx.info(0)?.shape[2..],
-                &g.shape()[2..],
-                weight.shape(),
-                [&stride, &padding, &dilation],
-            )?;
-            g.convolution(
-                &weight,
-                None,
-                stride.clone(),
-                padding.clone(),
-                dilation.clone(),
-                true,
-                extra,
-                groups,
-            )?
+            back_to_input(&g, &weight, &cx.info(0)?.shape, [&stride, &padding, &dilation], groups)?
         });
     }
     if cx.needs(1) {
@@ -449,6 +471,27 @@ fn backward(cx: &GradCx<'_>) -> Result<Grads> {
         grads[2] = Some(g.sum(dims, false)?);
     }
     Ok(grads)
+}
+
+/// The adjoint of a convolution in its input, which has this shape.
+fn back_to_input(
+    g: &Tensor,
+    weight: &Tensor,
+    input: &[usize],
+    [stride, padding, dilation]: [&Size; 3],
+    groups: i64,
+) -> Result<Tensor> {
+    let extra = left_over(&input[2..], &g.shape()[2..], weight.shape(), [stride, padding, dilation])?;
+    g.convolution(
+        weight,
+        None,
+        stride.clone(),
+        padding.clone(),
+        dilation.clone(),
+        true,
+        extra,
+        groups,
+    )
 }
 
 /// What the transposed convolution must add so that it gives back the input's sizes.
@@ -473,18 +516,7 @@ fn weight_backward(cx: &GradCx<'_>) -> Result<Grads> {
     let mut grads: Grads = smallvec![None, None];
     if cx.needs(0) {
         let g = cx.input(1)?.conj_physical()?;
-        let extra =
-            left_over(&cx.info(0)?.shape[2..], &g.shape()[2..], w.shape(), [&stride, &padding, &dilation])?;
-        grads[0] = Some(g.convolution(
-            &w,
-            None,
-            stride.clone(),
-            padding.clone(),
-            dilation.clone(),
-            true,
-            extra,
-            groups,
-        )?);
+        grads[0] = Some(back_to_input(&g, &w, &cx.info(0)?.shape, [&stride, &padding, &dilation], groups)?);
     }
     if cx.needs(1) {
         let x = cx.input(0)?.conj_physical()?;

@@ -49,6 +49,23 @@ pub(super) fn conv2d_samples() -> Vec<Sample> {
         plain,
     )
 }
+pub(super) fn conv3d_samples() -> Vec<Sample> {
+    cases(
+        &[
+            (&[2, 2, 3, 4, 3], &[2, 2, 2, 3, 2], 1, 1, 1, 1),
+            (&[1, 2, 4, 3, 5], &[2, 1, 2, 2, 3], 2, 0, 1, 2),
+            (&[2, 3, 3, 3], &[1, 2, 2, 2, 2], 1, 0, 2, 1),
+        ],
+        plain,
+    )
+}
+pub(super) fn tbc_samples() -> Vec<Sample> {
+    let make = |t, b, c, k, o, pad: i64| {
+        let tensor = |s: &[usize], salt| samples::values(s, salt).ok().map(Value::Tensor);
+        Some(samples::sample([tensor(&[t, b, c], 1)?, tensor(&[k, c, o], 2)?, tensor(&[o], 3)?, pad.into()], true))
+    };
+    [make(5, 2, 3, 2, 4, 0), make(3, 1, 2, 3, 2, 1)].into_iter().flatten().collect()
+}
 pub(super) fn convolution_samples() -> Vec<Sample> {
     cases(
         &[(&[2, 2, 4, 5], &[2, 2, 2, 3], 2, 1, 1, 1), (&[1, 2, 5, 5], &[4, 1, 3, 2], 1, 0, 1, 2)],
@@ -67,20 +84,26 @@ pub(super) fn convolution_samples() -> Vec<Sample> {
         },
     )
 }
+pub(super) fn conv_transpose1d_samples() -> Vec<Sample> {
+    turned(&[(&[2, 3, 4], &[3, 2, 3], 2, 1, 1, 1), (&[4, 3], &[4, 1, 2], 1, 0, 2, 2)])
+}
 pub(super) fn conv_transpose2d_samples() -> Vec<Sample> {
-    cases(
-        &[(&[2, 3, 3, 4], &[3, 2, 3, 2], 2, 1, 1, 1), (&[2, 4, 3, 3], &[4, 4, 2, 2], 1, 0, 2, 1)],
-        |x, w, _, (_, _, s, p, d, g)| {
-            vec![
-                x,
-                w,
-                Value::OptTensor(None),
-                Value::Size(s.into()),
-                Value::Size(p.into()),
-                Value::Size(0.into()),
-                Value::Int(g),
-                Value::Size(d.into()),
-            ]
-        },
-    )
+    turned(&[(&[2, 3, 3, 4], &[3, 2, 3, 2], 2, 1, 1, 1), (&[2, 4, 3, 3], &[4, 4, 2, 2], 1, 0, 2, 1)])
+}
+pub(super) fn conv_transpose3d_samples() -> Vec<Sample> {
+    turned(&[(&[1, 2, 2, 3, 2], &[2, 2, 2, 3, 2], 2, 1, 1, 1), (&[2, 2, 1, 2], &[2, 1, 1, 2, 2], 1, 0, 2, 2)])
+}
+fn turned(list: &[Case]) -> Vec<Sample> {
+    cases(list, |x, w, _, (_, _, s, p, d, g)| {
+        vec![
+            x,
+            w,
+            Value::OptTensor(None),
+            Value::Size(s.into()),
+            Value::Size(p.into()),
+            Value::Size(0.into()),
+            Value::Int(g),
+            Value::Size(d.into()),
+        ]
+    })
 }

@@ -1,4 +1,4 @@
-//! Pooling over the last one or two dimensions of [N, C, *spatial] or [C, *spatial].
+//! Pooling over the last one to three dimensions of [N, C, *spatial] or [C, *spatial].
 
 use super::conv::spread;
 use crate::backend::{Reduce, ReduceOp};
@@ -9,11 +9,19 @@ use crate::op::{Sample, Size, Value, compute_type, samples};
 use crate::{DType, Layout, Number, Result, Shape, Strides, Tensor, ensure};
 use smallvec::{SmallVec, smallvec};
 
+pub mod adaptive;
+pub mod unpool;
+
 ops! { POOL;
     /// Largest element of each window over the last two dimensions.
     fn max_pool2d / max_pool2d_with (input: Tensor, kernel_size: Size, stride: Size = (); padding: Size = 0, dilation: Size = 1, ceil_mode: Bool = false) -> Tensor {
         run: Ok::<_, crate::Error>(input.max_pool(2, kernel_size.clone(), stride.clone(), padding.clone(), dilation.clone(), *ceil_mode)?.0),
         samples: max2d_samples,
+    }
+    /// Largest element of each window over the last three dimensions.
+    fn max_pool3d / max_pool3d_with (input: Tensor, kernel_size: Size, stride: Size = (); padding: Size = 0, dilation: Size = 1, ceil_mode: Bool = false) -> Tensor {
+        run: Ok::<_, crate::Error>(input.max_pool(3, kernel_size.clone(), stride.clone(), padding.clone(), dilation.clone(), *ceil_mode)?.0),
+        samples: max3d_samples,
     }
     /// Largest element of each window over the last dimension.
     fn max_pool1d / max_pool1d_with (input: Tensor, kernel_size: Size, stride: Size = (); padding: Size = 0, dilation: Size = 1, ceil_mode: Bool = false) -> Tensor {
@@ -27,30 +35,25 @@ ops! { POOL;
         grad: [reads inputs; outputs 1] |cx| max_backward(cx),
         samples: no_samples,
     }
-    /// Mean of each window over the last two dimensions.
-    fn avg_pool2d / avg_pool2d_with (input: Tensor, kernel_size: Size, stride: Size = (); padding: Size = 0, ceil_mode: Bool = false, count_include_pad: Bool = true) -> Tensor {
-        run: average(input, 2, [kernel_size, stride, padding], *ceil_mode, *count_include_pad),
+    /// Mean of each window over the last two dimensions; `divisor_override` divides its sum instead of its size.
+    fn avg_pool2d / avg_pool2d_with (input: Tensor, kernel_size: Size, stride: Size = (); padding: Size = 0, ceil_mode: Bool = false, count_include_pad: Bool = true, divisor_override: OptInt = None) -> Tensor {
+        run: average(input, 2, [kernel_size, stride, padding], *ceil_mode, *count_include_pad, *divisor_override),
         samples: avg2d_samples,
     }
+    /// Mean of each window over the last three dimensions.
+    fn avg_pool3d / avg_pool3d_with (input: Tensor, kernel_size: Size, stride: Size = (); padding: Size = 0, ceil_mode: Bool = false, count_include_pad: Bool = true, divisor_override: OptInt = None) -> Tensor {
+        run: average(input, 3, [kernel_size, stride, padding], *ceil_mode, *count_include_pad, *divisor_override),
+        samples: avg3d_samples,
+    }
     /// Mean of each window over the last dimension.
-    fn avg_pool1d / avg_pool1d_with (input: Tensor, kernel_size: Size, stride: Size = (); padding: Size = 0, ceil_mode: Bool = false, count_include_pad: Bool = true) -> Tensor {
-        run: average(input, 1, [kernel_size, stride, padding], *ceil_mode, *count_include_pad),
+    fn avg_pool1d / avg_pool1d_with (input: Tensor, kernel_size: Size, stride: Size = (); padding: Size = 0, ceil_mode: Bool = false, count_include_pad: Bool = true, divisor_override: OptInt = None) -> Tensor {
+        run: average(input, 1, [kernel_size, stride, padding], *ceil_mode, *count_include_pad, *divisor_override),
         samples: avg1d_samples,
     }
-    /// Means over windows chosen so that the last two dimensions get the sizes asked for.
-    fn adaptive_avg_pool2d (input: Tensor, output_size: Size) -> Tensor {
-        run: adaptive(input, 2, output_size, |t, d| t.mean(d, true)),
-        samples: adaptive_samples,
-    }
-    /// Means over windows chosen so that the last dimension gets the size asked for.
-    fn adaptive_avg_pool1d (input: Tensor, output_size: Size) -> Tensor {
-        run: adaptive(input, 1, output_size, |t, d| t.mean(d, true)),
-        samples: no_samples,
-    }
-    /// Largest elements of windows chosen so that the last two dimensions get the sizes asked for.
-    fn adaptive_max_pool2d (input: Tensor, output_size: Size) -> Tensor {
-        run: adaptive(input, 2, output_size, |t, d| Ok(t.max_dim(d, true)?.0)),
-        samples: adaptive_samples,
+    /// `p`-norm of each window over the last `spatial` dimensions.
+    fn lp_pool as _lp_pool (input: Tensor, spatial: Int, norm_type: Float, kernel_size: Size, stride: Size = (), ceil_mode: Bool = false) -> Tensor {
+        run: powers(input, *spatial, *norm_type, kernel_size, stride, *ceil_mode),
+        samples: lp_samples,
     }
 }
 
@@ -76,6 +79,13 @@ impl Windows {
             Runtime,
             op,
             "the input has shape {:?}; it must be [N, C] or [C] and {n} spatial sizes",
+            x.shape()
+        );
+        ensure!(
+            x.shape()[x.dim() - n - 1..].iter().all(|s| *s > 0),
+            Runtime,
+            op,
+            "the input has shape {:?}; only its batch may be empty",
             x.shape()
         );
         let kernel = spread(op, "kernel_size", kernel, n, 1)?;
@@ -250,6 +260,7 @@ fn average(
     [kernel, stride, padding]: [&Size; 3],
     ceil: bool,
     include_pad: bool,
+    divisor: Option<i64>,
 ) -> Result<Tensor> {
     ensure!(
         x.dtype().is_float(),
@@ -259,7 +270,16 @@ fn average(
         x.dtype()
     );
     let w = Windows::new("avg_pool", x, n, [kernel, stride, padding, &1.into()], ceil)?;
+    ensure!(divisor != Some(0), Runtime, "avg_pool", "divisor_override must not be 0");
+    if x.dtype().is_half() {
+        // Sums of halves round once, after the division.
+        let wide = x.to_dtype(DType::F32)?;
+        return average(&wide, n, [kernel, stride, padding], ceil, include_pad, divisor)?.to_dtype(x.dtype());
+    }
     let sums = window_sums(&w.pad(x, Number::Int(0))?, &w)?;
+    if let Some(divisor) = divisor {
+        return sums.div(divisor);
+    }
     // Cells that count: those of the input, and of the padding if asked; never those of ceil_mode.
     let lead = x.dim() - n;
     let mut ones = Tensor::ones_with(&x.shape()[lead..], Some(x.dtype()), Some(x.device()))?;
@@ -295,42 +315,15 @@ fn window_sums(x: &Tensor, w: &Windows) -> Result<Tensor> {
     t.sum(dims, false)
 }
 
-/// Output place `i` of `out` covers `floor(i * n / out)` to `ceil((i + 1) * n / out)`.
-fn adaptive(
-    x: &Tensor,
-    n: usize,
-    size: &Size,
-    combine: impl Fn(&Tensor, i64) -> Result<Tensor>,
-) -> Result<Tensor> {
-    ensure!(
-        x.dim() == n + 1 || x.dim() == n + 2,
-        Runtime,
-        "adaptive_pool",
-        "the input has shape {:?}; it must be [N, C] or [C] and {n} spatial sizes",
-        x.shape()
-    );
-    let out = spread("adaptive_pool", "output_size", size, n, 0)?;
-    let mut t = x.clone();
-    for (k, want) in out.iter().enumerate() {
-        let d = x.dim() - n + k;
-        let have = t.shape()[d];
-        ensure!(have > 0, Runtime, "adaptive_pool", "dimension {d} of shape {:?} is empty", x.shape());
-        if *want == have {
-            continue;
-        }
-        if *want == 0 {
-            t = t.narrow(d as i64, 0, 0)?;
-            continue;
-        }
-        let parts: Result<Vec<Tensor>> = (0..*want)
-            .map(|i| {
-                let (from, to) = (i * have / want, ((i + 1) * have).div_ceil(*want));
-                combine(&t.narrow(d as i64, from as i64, (to - from) as i64)?, d as i64)
-            })
-            .collect();
-        t = Tensor::cat(&parts?.iter().collect::<Vec<_>>(), d as i64)?;
-    }
-    Ok(t)
+fn powers(x: &Tensor, spatial: i64, p: f64, kernel: &Size, stride: &Size, ceil: bool) -> Result<Tensor> {
+    let op = "lp_pool";
+    ensure!((1..=3).contains(&spatial), Runtime, op, "pools over 1 to 3 dimensions, not {spatial}");
+    ensure!(p != 0.0, Runtime, op, "norm_type must not be 0");
+    let n = spatial as usize;
+    let size: usize = spread(op, "kernel_size", kernel, n, 1)?.iter().fold(1, |a, k| a.saturating_mul(*k));
+    let mean = average(&x.pow(p)?, n, [kernel, stride, &0.into()], ceil, true, None).map_err(|e| e.in_op(op))?;
+    // Sums below 0, of odd powers, keep their sign, and give NaN to even roots as torch's do.
+    mean.sign()?.mul(&mean.abs()?.relu()?)?.mul(size as f64)?.pow(p.recip())
 }
 
 fn no_samples() -> Vec<Sample> {
@@ -365,22 +358,29 @@ fn max1d_samples() -> Vec<Sample> {
 fn avg2d_samples() -> Vec<Sample> {
     let cases: [(&[usize], i64, i64, i64); 3] =
         [(&[2, 3, 4, 6], 2, 0, 0), (&[1, 2, 5, 5], 3, 2, 1), (&[2, 5, 4], 2, 1, 0)];
-    let mut all = windows(&cases, &[Value::Bool(false), Value::Bool(true)]);
-    all.extend(windows(&cases, &[Value::Bool(true), Value::Bool(false)]));
+    let mut all = windows(&cases, &[Value::Bool(false), Value::Bool(true), Value::OptInt(None)]);
+    all.extend(windows(&cases, &[Value::Bool(true), Value::Bool(false), Value::OptInt(Some(5))]));
     all
 }
 fn avg1d_samples() -> Vec<Sample> {
-    windows(&[(&[2, 3, 8], 2, 0, 0), (&[3, 7], 3, 2, 1)], &[Value::Bool(false), Value::Bool(true)])
+    windows(&[(&[2, 3, 8], 2, 0, 0), (&[3, 7], 3, 2, 1)], &[Value::Bool(false), Value::Bool(true), Value::OptInt(None)])
 }
-fn adaptive_samples() -> Vec<Sample> {
-    [(&[2, 3, 5, 4][..], [2, 2]), (&[3, 4, 6], [3, 1])]
-        .iter()
-        .enumerate()
-        .filter_map(|(k, (s, o))| {
-            Some(Sample {
-                args: smallvec![Value::Tensor(samples::values(s, k).ok()?), Value::Size((*o).into())],
-                grad: true,
-            })
-        })
-        .collect()
+fn max3d_samples() -> Vec<Sample> {
+    let cases: [(&[usize], i64, i64, i64); 3] =
+        [(&[1, 2, 3, 4, 5], 2, 0, 0), (&[2, 4, 3, 5], 3, 2, 1), (&[1, 1, 2, 2, 3], 1, 2, 0)];
+    windows(&cases, &[Value::Size(1.into()), Value::Bool(true)])
+}
+fn avg3d_samples() -> Vec<Sample> {
+    let cases: [(&[usize], i64, i64, i64); 2] = [(&[1, 2, 3, 4, 5], 2, 0, 0), (&[2, 4, 3, 5], 3, 2, 1)];
+    let mut all = windows(&cases, &[Value::Bool(false), Value::Bool(true), Value::OptInt(Some(3))]);
+    all.extend(windows(&cases, &[Value::Bool(true), Value::Bool(false), Value::OptInt(None)]));
+    all
+}
+fn lp_samples() -> Vec<Sample> {
+    let one = |(shape, n, p, k): (&[usize], i64, f64, i64)| {
+        let x = Value::Tensor(samples::positive(shape, 2).ok()?);
+        let rest = [Value::Int(n), Value::Float(p), Value::Size(k.into()), Value::Size(().into()), Value::Bool(true)];
+        Some(samples::sample([x].into_iter().chain(rest), true))
+    };
+    [(&[2, 3, 7][..], 1, 2.0, 3), (&[2, 4, 5], 2, 3.0, 2), (&[1, 1, 2, 3, 2], 3, 1.0, 2)].into_iter().filter_map(one).collect()
 }
