@@ -63,8 +63,14 @@ MODULES = ("fft_", "linalg_", "special_")
 
 #: Parts of other functions.
 HIDDEN = frozenset(
+<<<<<<< HEAD
     """_embedding_bags _gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique
     _unique_consecutive _unravel_index _var_mean nonzero_numpy slice transfer""".split()
+=======
+    """_adaptive_max_pool _affine_grid _fractional_max_pool _grid_sample _interpolate _lp_pool _max_unpool
+    _embedding_bags _gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique _unique_consecutive
+    _var_mean nonzero_numpy slice transfer""".split()
+>>>>>>> 2fa2daf (Parts of spatial functions are hidden from Tensor)
 )
 
 #: Attributes of a tensor that the table has as functions of it; the first are functions too.

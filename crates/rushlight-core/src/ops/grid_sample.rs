@@ -69,14 +69,24 @@ fn sample(x: &Tensor, grid: &Tensor, mode: &str, padding: &str, align: bool) -> 
     let op = "grid_sample";
     let n = x.dim().saturating_sub(2);
     ensure!(
-        (n == 2 || n == 3) && grid.dim() == x.dim() && grid.shape()[0] == x.shape()[0] && grid.shape()[n + 1] == n,
+        (n == 2 || n == 3)
+            && grid.dim() == x.dim()
+            && grid.shape()[0] == x.shape()[0]
+            && grid.shape()[n + 1] == n,
         Runtime,
         op,
         "an input of shape {:?} and a grid of shape {:?}; they are [N, C, *spatial] and [N, *out, spatial] with 2 or 3 spatial dimensions",
         x.shape(),
         grid.shape()
     );
-    ensure!(x.dtype() == grid.dtype(), Runtime, op, "an input of {} and a grid of {} must have one dtype", x.dtype(), grid.dtype());
+    ensure!(
+        x.dtype() == grid.dtype(),
+        Runtime,
+        op,
+        "an input of {} and a grid of {} must have one dtype",
+        x.dtype(),
+        grid.dtype()
+    );
     ensure!(x.dtype().is_float(), NotImplemented, op, "is not defined for {}", x.dtype());
     ensure!(
         x.shape()[2..].iter().all(|s| *s > 0),
@@ -103,8 +113,10 @@ fn sample(x: &Tensor, grid: &Tensor, mode: &str, padding: &str, align: bool) -> 
     }
     let axes: Vec<Axis> = x.shape()[2..].iter().map(|s| Axis { size: *s as i64, align, outside }).collect();
     // The last number of a point belongs to the last dimension but one's neighbour: the width first.
-    let at: Vec<Tensor> = (0..n).map(|d| axes[d].place(&grid.select(-1, (n - 1 - d) as i64)?)).collect::<Result<_>>()?;
-    let taps: Vec<Vec<(Tensor, Option<Tensor>)>> = axes.iter().zip(&at).map(|(axis, at)| taps(mode, *axis, at)).collect::<Result<_>>()?;
+    let at: Vec<Tensor> =
+        (0..n).map(|d| axes[d].place(&grid.select(-1, (n - 1 - d) as i64)?)).collect::<Result<_>>()?;
+    let taps: Vec<Vec<(Tensor, Option<Tensor>)>> =
+        axes.iter().zip(&at).map(|(axis, at)| taps(mode, *axis, at)).collect::<Result<_>>()?;
     let flat = x.flatten(2, -1)?;
     let mut shape: Vec<usize> = x.shape()[..2].into();
     shape.push(at[0].numel() / x.shape()[0].max(1));
@@ -214,7 +226,13 @@ fn affine(theta: &Tensor, size: &Size, align: bool) -> Result<Tensor> {
         theta.shape(),
         size.0
     );
-    ensure!(theta.dtype().is_float(), Value, op, "theta must be of a floating point dtype, not {}", theta.dtype());
+    ensure!(
+        theta.dtype().is_float(),
+        Value,
+        op,
+        "theta must be of a floating point dtype, not {}",
+        theta.dtype()
+    );
     let out = &sizes[2..];
     // Coordinates of places, the width's first, and 1.
     let mut columns: Vec<Tensor> = Vec::new();
@@ -263,8 +281,12 @@ fn affine_samples() -> Vec<Sample> {
         let theta = Value::Tensor(samples::values(theta, 2).ok()?);
         Some(samples::sample([theta, Value::Size(size.into()), Value::Bool(align)], true))
     };
-    [one(&[2, 2, 3], &[2, 1, 3, 4], false), one(&[1, 2, 3], &[1, 3, 1, 2], true), one(&[1, 3, 4], &[1, 1, 2, 2, 3], false)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        one(&[2, 2, 3], &[2, 1, 3, 4], false),
+        one(&[1, 2, 3], &[1, 3, 1, 2], true),
+        one(&[1, 3, 4], &[1, 1, 2, 2, 3], false),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

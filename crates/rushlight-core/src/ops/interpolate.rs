@@ -70,7 +70,8 @@ fn resize(
         size.0
     );
     let dtype = x.dtype();
-    let bytes = dtype == DType::U8 && n == 2 && mode != "area" || dtype == DType::U8 && mode.starts_with("nearest");
+    let bytes =
+        dtype == DType::U8 && n == 2 && mode != "area" || dtype == DType::U8 && mode.starts_with("nearest");
     ensure!(
         dtype.is_float() || bytes,
         NotImplemented,
@@ -119,7 +120,13 @@ fn resize(
 /// How far apart in the input two neighbours of the result are.
 fn step(have: usize, want: usize, align: bool, scale: Option<f64>) -> f64 {
     match scale {
-        _ if align => if want > 1 { (have - 1) as f64 / (want - 1) as f64 } else { 0.0 },
+        _ if align => {
+            if want > 1 {
+                (have - 1) as f64 / (want - 1) as f64
+            } else {
+                0.0
+            }
+        }
         Some(s) if s > 0.0 => 1.0 / s,
         _ => have as f64 / want as f64,
     }

@@ -24,7 +24,13 @@ ops! { SHUFFLE;
 
 /// The leading sizes, and channels, height and width.
 fn image<'a>(op: &'static str, x: &'a Tensor, factor: i64) -> Result<(&'a [usize], [usize; 3], usize)> {
-    ensure!(x.dim() >= 3, Runtime, op, "the input has shape {:?}; it needs channels, height and width", x.shape());
+    ensure!(
+        x.dim() >= 3,
+        Runtime,
+        op,
+        "the input has shape {:?}; it needs channels, height and width",
+        x.shape()
+    );
     ensure!(factor > 0, Runtime, op, "the factor is {factor}; it must be positive");
     let (lead, last) = x.shape().split_at(x.dim() - 3);
     Ok((lead, [last[0], last[1], last[2]], factor as usize))
@@ -42,7 +48,11 @@ fn spread_pixels(x: &Tensor, factor: i64) -> Result<Tensor> {
     let (lead, [c, h, w], r) = image("pixel_shuffle", x, factor)?;
     let square = r.checked_mul(r).filter(|s| c.is_multiple_of(*s));
     let Some(square) = square else {
-        crate::bail!(Runtime, "pixel_shuffle", "{c} channels are no multiple of the factor's square, {r} * {r}")
+        crate::bail!(
+            Runtime,
+            "pixel_shuffle",
+            "{c} channels are no multiple of the factor's square, {r} * {r}"
+        )
     };
     let parts = x.reshape(with(lead, &[c / square, r, r, h, w]))?;
     let moved = parts.permute(order(lead.len(), [0, 3, 1, 4, 2]))?.contiguous()?;
@@ -75,7 +85,8 @@ fn deal(x: &Tensor, groups: i64) -> Result<Tensor> {
 }
 
 fn pixel_samples() -> Vec<Sample> {
-    let cases: [(&[usize], i64); 4] = [(&[2, 8, 2, 3], 2), (&[9, 1, 2], 3), (&[1, 2, 1, 2], 1), (&[0, 4, 2, 2], 2)];
+    let cases: [(&[usize], i64); 4] =
+        [(&[2, 8, 2, 3], 2), (&[9, 1, 2], 3), (&[1, 2, 1, 2], 1), (&[0, 4, 2, 2], 2)];
     cases.into_iter().filter_map(|(s, r)| one(s, [Value::Int(r)])).collect()
 }
 fn unpixel_samples() -> Vec<Sample> {

@@ -127,17 +127,17 @@ fn im2col_samples() -> Vec<Sample> {
     ];
     let make = |(shape, k, d, p, s): (&[usize], Size, i64, Size, i64)| {
         let x = Value::Tensor(samples::values(shape, 3).ok()?);
-        Some(samples::sample([x, Value::Size(k), Value::Size(d.into()), Value::Size(p), Value::Size(s.into())], true))
+        Some(samples::sample(
+            [x, Value::Size(k), Value::Size(d.into()), Value::Size(p), Value::Size(s.into())],
+            true,
+        ))
     };
     cases.into_iter().filter_map(make).collect()
 }
 
 fn col2im_samples() -> Vec<Sample> {
-    let cases: [(&[usize], [i64; 2], i64, i64, i64, i64); 3] = [
-        (&[2, 12, 12], [4, 5], 2, 1, 0, 1),
-        (&[8, 9], [5, 5], 2, 2, 1, 2),
-        (&[0, 4, 4], [3, 3], 2, 1, 0, 1),
-    ];
+    let cases: [(&[usize], [i64; 2], i64, i64, i64, i64); 3] =
+        [(&[2, 12, 12], [4, 5], 2, 1, 0, 1), (&[8, 9], [5, 5], 2, 2, 1, 2), (&[0, 4, 4], [3, 3], 2, 1, 0, 1)];
     let make = |(shape, out, k, d, p, s): (&[usize], [i64; 2], i64, i64, i64, i64)| {
         let x = Value::Tensor(samples::values(shape, 5).ok()?);
         let sizes = [k, d, p, s].map(|n| Value::Size(n.into()));

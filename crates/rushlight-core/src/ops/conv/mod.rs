@@ -482,16 +482,7 @@ fn back_to_input(
     groups: i64,
 ) -> Result<Tensor> {
     let extra = left_over(&input[2..], &g.shape()[2..], weight.shape(), [stride, padding, dilation])?;
-    g.convolution(
-        weight,
-        None,
-        stride.clone(),
-        padding.clone(),
-        dilation.clone(),
-        true,
-        extra,
-        groups,
-    )
+    g.convolution(weight, None, stride.clone(), padding.clone(), dilation.clone(), true, extra, groups)
 }
 
 /// What the transposed convolution must add so that it gives back the input's sizes.

@@ -98,5 +98,8 @@ pub(super) fn conv2d_samples() -> Vec<Sample> {
     ])
 }
 pub(super) fn conv3d_samples() -> Vec<Sample> {
-    cases(&[(&[1, 2, 3, 2, 3], &[2, 1, 2, 3, 2], "same", 1, 2), (&[2, 3, 3, 2], &[1, 2, 2, 2, 1], "valid", 1, 1)])
+    cases(&[
+        (&[1, 2, 3, 2, 3], &[2, 1, 2, 3, 2], "same", 1, 2),
+        (&[2, 3, 3, 2], &[1, 2, 2, 2, 1], "valid", 1, 1),
+    ])
 }

@@ -62,7 +62,10 @@ pub(super) fn conv3d_samples() -> Vec<Sample> {
 pub(super) fn tbc_samples() -> Vec<Sample> {
     let make = |t, b, c, k, o, pad: i64| {
         let tensor = |s: &[usize], salt| samples::values(s, salt).ok().map(Value::Tensor);
-        Some(samples::sample([tensor(&[t, b, c], 1)?, tensor(&[k, c, o], 2)?, tensor(&[o], 3)?, pad.into()], true))
+        Some(samples::sample(
+            [tensor(&[t, b, c], 1)?, tensor(&[k, c, o], 2)?, tensor(&[o], 3)?, pad.into()],
+            true,
+        ))
     };
     [make(5, 2, 3, 2, 4, 0), make(3, 1, 2, 3, 2, 1)].into_iter().flatten().collect()
 }

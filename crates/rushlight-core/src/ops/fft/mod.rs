@@ -78,7 +78,9 @@ fn lines(x: &Tensor, inverse: bool, scale: f64) -> Result<Tensor> {
 /// Floats and complex numbers as they are, integers as the default float.
 fn promoted(op: &'static str, x: &Tensor) -> Result<Tensor> {
     match x.dtype() {
-        dtype if dtype.is_half() => bail!(NotImplemented, op, "{dtype} is not supported; convert with to_dtype"),
+        dtype if dtype.is_half() => {
+            bail!(NotImplemented, op, "{dtype} is not supported; convert with to_dtype")
+        }
         dtype if dtype.is_integral() => x.to_dtype(crate::default_dtype()),
         _ => Ok(x.clone()),
     }

@@ -66,7 +66,13 @@ fn part(i: usize, have: usize, want: usize) -> (usize, usize) {
 fn means(x: &Tensor, n: usize, size: &Size) -> Result<Tensor> {
     let op = "adaptive_avg_pool";
     let out = checked(op, x, n, size)?;
-    ensure!(x.dtype().is_float(), NotImplemented, op, "is not defined for {}; convert with to_dtype", x.dtype());
+    ensure!(
+        x.dtype().is_float(),
+        NotImplemented,
+        op,
+        "is not defined for {}; convert with to_dtype",
+        x.dtype()
+    );
     if x.dtype().is_half() {
         return means(&x.to_dtype(DType::F32)?, n, size)?.to_dtype(x.dtype());
     }
@@ -103,7 +109,13 @@ fn largest(x: &Tensor, spatial: i64, size: &Size) -> Result<(Tensor, Tensor)> {
     ensure!((1..=3).contains(&spatial), Runtime, op, "pools over 1 to 3 dimensions, not {spatial}");
     let n = spatial as usize;
     let out = checked(op, x, n, size)?;
-    ensure!(x.dtype().is_float(), NotImplemented, op, "is not defined for {}; convert with to_dtype", x.dtype());
+    ensure!(
+        x.dtype().is_float(),
+        NotImplemented,
+        op,
+        "is not defined for {}; convert with to_dtype",
+        x.dtype()
+    );
     let lead = x.dim() - n;
     let (rows, sizes) = x.shape().split_at(lead);
     let with = |rest: &[usize]| rows.iter().chain(rest).copied().collect::<Vec<usize>>();
@@ -112,7 +124,9 @@ fn largest(x: &Tensor, spatial: i64, size: &Size) -> Result<(Tensor, Tensor)> {
     room(op, out.iter().fold(places, |a, n| a.max(*n)))?;
     // Windows of different sizes repeat their last place, so that all have as many.
     let width: SmallVec<[usize; 3]> = (0..n)
-        .map(|d| (0..out[d]).map(|i| part(i, sizes[d], out[d])).map(|(from, to)| to - from).max().unwrap_or(1))
+        .map(|d| {
+            (0..out[d]).map(|i| part(i, sizes[d], out[d])).map(|(from, to)| to - from).max().unwrap_or(1)
+        })
         .collect();
     let cells = width.iter().product::<usize>();
     room(op, places.saturating_mul(cells))?;

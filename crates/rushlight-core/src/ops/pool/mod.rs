@@ -321,7 +321,8 @@ fn powers(x: &Tensor, spatial: i64, p: f64, kernel: &Size, stride: &Size, ceil: 
     ensure!(p != 0.0, Runtime, op, "norm_type must not be 0");
     let n = spatial as usize;
     let size: usize = spread(op, "kernel_size", kernel, n, 1)?.iter().fold(1, |a, k| a.saturating_mul(*k));
-    let mean = average(&x.pow(p)?, n, [kernel, stride, &0.into()], ceil, true, None).map_err(|e| e.in_op(op))?;
+    let mean =
+        average(&x.pow(p)?, n, [kernel, stride, &0.into()], ceil, true, None).map_err(|e| e.in_op(op))?;
     // Sums below 0, of odd powers, keep their sign, and give NaN to even roots as torch's do.
     mean.sign()?.mul(&mean.abs()?.relu()?)?.mul(size as f64)?.pow(p.recip())
 }
@@ -363,7 +364,10 @@ fn avg2d_samples() -> Vec<Sample> {
     all
 }
 fn avg1d_samples() -> Vec<Sample> {
-    windows(&[(&[2, 3, 8], 2, 0, 0), (&[3, 7], 3, 2, 1)], &[Value::Bool(false), Value::Bool(true), Value::OptInt(None)])
+    windows(
+        &[(&[2, 3, 8], 2, 0, 0), (&[3, 7], 3, 2, 1)],
+        &[Value::Bool(false), Value::Bool(true), Value::OptInt(None)],
+    )
 }
 fn max3d_samples() -> Vec<Sample> {
     let cases: [(&[usize], i64, i64, i64); 3] =
@@ -379,8 +383,17 @@ fn avg3d_samples() -> Vec<Sample> {
 fn lp_samples() -> Vec<Sample> {
     let one = |(shape, n, p, k): (&[usize], i64, f64, i64)| {
         let x = Value::Tensor(samples::positive(shape, 2).ok()?);
-        let rest = [Value::Int(n), Value::Float(p), Value::Size(k.into()), Value::Size(().into()), Value::Bool(true)];
+        let rest = [
+            Value::Int(n),
+            Value::Float(p),
+            Value::Size(k.into()),
+            Value::Size(().into()),
+            Value::Bool(true),
+        ];
         Some(samples::sample([x].into_iter().chain(rest), true))
     };
-    [(&[2, 3, 7][..], 1, 2.0, 3), (&[2, 4, 5], 2, 3.0, 2), (&[1, 1, 2, 3, 2], 3, 1.0, 2)].into_iter().filter_map(one).collect()
+    [(&[2, 3, 7][..], 1, 2.0, 3), (&[2, 4, 5], 2, 3.0, 2), (&[1, 1, 2, 3, 2], 3, 1.0, 2)]
+        .into_iter()
+        .filter_map(one)
+        .collect()
 }

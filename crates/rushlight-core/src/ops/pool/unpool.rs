@@ -70,7 +70,13 @@ fn fractional(
         "the input has shape {:?}; it must be [N, C] or [C] and {n} spatial sizes, none but N being 0",
         x.shape()
     );
-    ensure!(x.dtype().is_float(), NotImplemented, op, "is not defined for {}; convert with to_dtype", x.dtype());
+    ensure!(
+        x.dtype().is_float(),
+        NotImplemented,
+        op,
+        "is not defined for {}; convert with to_dtype",
+        x.dtype()
+    );
     ensure!(
         random.dtype() == x.dtype(),
         Runtime,
@@ -82,12 +88,16 @@ fn fractional(
     let kernel = spread(op, "kernel_size", kernel, n, 1)?;
     let out = spread(op, "output_size", size, n, 1)?;
     if x.dim() == n + 1 {
-        let (values, at) = fractional(&x.unsqueeze(0)?, random, spatial, &kernel_size(&kernel), &kernel_size(&out))?;
+        let (values, at) =
+            fractional(&x.unsqueeze(0)?, random, spatial, &kernel_size(&kernel), &kernel_size(&out))?;
         return Ok((values.squeeze(0)?, at.squeeze(0)?));
     }
     let (rows, sizes) = x.shape().split_at(2);
     ensure!(
-        random.dim() == 3 && random.shape()[0] >= rows[0] && random.shape()[1] >= rows[1] && random.shape()[2] == n,
+        random.dim() == 3
+            && random.shape()[0] >= rows[0]
+            && random.shape()[1] >= rows[1]
+            && random.shape()[2] == n,
         Runtime,
         op,
         "samples of shape {:?} do not belong to an input of shape {:?}; they are [N, C, {n}]",
