@@ -13,49 +13,39 @@ METHODS = frozenset(
 
 #: In-place forms that torch has as functions too.
 IN_PLACE = frozenset(
-    """abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ atanh_ ceil_
-    clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ deg2rad_ erf_ erfc_ exp_ exp2_ expm1_ fill_ fix_ floor_
-    frac_ index_put_ log_ log10_ log1p_ log2_ logit_ nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_
-    round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_ zero_
-    alpha_dropout_ celu_ dropout_ embedding_renorm_ feature_alpha_dropout_ feature_dropout_ gcd_ i0_ lcm_
-    ldexp_ rrelu_ selu_ threshold_""".split()
+    """abs_ acos_ acosh_ alpha_dropout_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_
+    atan_ atanh_ ceil_ celu_ clamp_ clamp_max_ clamp_min_ clip_ cos_ cosh_ deg2rad_ dropout_
+    embedding_renorm_ erf_ erfc_ exp2_ exp_ expm1_ feature_alpha_dropout_ feature_dropout_ fill_ fix_ floor_
+    frac_ gcd_ i0_ index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_
+    rad2deg_ reciprocal_ relu_ round_ rrelu_ rsqrt_ selu_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_
+    threshold_ trunc_ xlogy_ zero_""".split()
 )
 
 #: In the module only.
 FUNCTIONS = frozenset(
-<<<<<<< HEAD
     """adaptive_avg_pool1d alias_copy alpha_dropout alpha_dropout_ as_strided_copy atleast_1d atleast_2d
-    atleast_3d avg_pool1d bartlett_window batch_norm bilinear blackman_window binary_cross_entropy_with_logits block_diag bucketize celu
-    celu_ combinations constant_pad_nd conv1d conv2d conv3d conv_transpose1d conv_transpose2d
-    conv_transpose3d convolution cosine_embedding_loss cosine_similarity ctc_loss detach_copy
-    diagonal_copy dropout dropout_ embedding embedding_renorm_ expand_copy feature_alpha_dropout
-    feature_alpha_dropout_ feature_dropout feature_dropout_ frobenius_norm full_like group_norm
-    hamming_window hann_window hinge_embedding_loss instance_norm kaiser_window kl_div layer_norm lu_unpack margin_ranking_loss max_pool1d
-    max_pool2d native_batch_norm native_group_norm native_layer_norm nuclear_norm ones_like
-    pairwise_distance pdist permute_copy poisson poisson_nll_loss rms_norm rrelu rrelu_ select_copy selu
-    selu_ slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy tensordot threshold threshold_
-    transpose_copy triplet_margin_loss unbind_copy unfold_copy unsqueeze_copy view_as_complex
-    view_as_complex_copy view_as_real view_as_real_copy view_copy zeros_like""".split()
-=======
-    """alpha_dropout_ celu_ dropout_ embedding_renorm_ feature_alpha_dropout_ feature_dropout_ rrelu_ selu_ threshold_
-    native_batch_norm native_group_norm native_layer_norm alpha_dropout bilinear celu cosine_embedding_loss cosine_similarity ctc_loss dropout embedding_renorm_
-    feature_alpha_dropout feature_dropout hinge_embedding_loss instance_norm margin_ranking_loss pairwise_distance
-    poisson_nll_loss rrelu selu threshold triplet_margin_loss adaptive_avg_pool1d atleast_1d atleast_2d atleast_3d avg_pool1d batch_norm
-    binary_cross_entropy_with_logits block_diag bucketize channel_shuffle constant_pad_nd conv1d conv2d conv3d conv_tbc
-    conv_transpose1d conv_transpose2d conv_transpose3d convolution dropout embedding frobenius_norm
-    full_like group_norm kl_div layer_norm lu_unpack max_pool1d max_pool2d max_pool3d native_channel_shuffle nuclear_norm ones_like pdist pixel_shuffle pixel_unshuffle rms_norm tensordot view_as_complex
-    view_as_real zeros_like""".split()
->>>>>>> a44272f (Convolutions in three dimensions, pools, folds, interpolation and grids: rows, and the thin Python around them)
+    atleast_3d avg_pool1d bartlett_window batch_norm bilinear binary_cross_entropy_with_logits
+    blackman_window block_diag bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv1d
+    conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution
+    cosine_embedding_loss cosine_similarity ctc_loss detach_copy diagonal_copy dropout dropout_ embedding
+    embedding_renorm_ expand_copy feature_alpha_dropout feature_alpha_dropout_ feature_dropout
+    feature_dropout_ frobenius_norm full_like group_norm hamming_window hann_window hinge_embedding_loss
+    instance_norm kaiser_window kl_div layer_norm lu_unpack margin_ranking_loss max_pool1d max_pool2d
+    max_pool3d native_batch_norm native_channel_shuffle native_group_norm native_layer_norm nuclear_norm
+    ones_like pairwise_distance pdist permute_copy pixel_shuffle pixel_unshuffle poisson poisson_nll_loss
+    rms_norm rrelu rrelu_ select_copy selu selu_ slice_copy split_copy split_with_sizes_copy squeeze_copy
+    t_copy tensordot threshold threshold_ transpose_copy triplet_margin_loss unbind_copy unfold_copy
+    unsqueeze_copy view_as_complex view_as_complex_copy view_as_real view_as_real_copy view_copy zeros_like""".split()
 )
 
 #: In nn.functional only, which also shows some of the above.
 FUNCTIONAL = frozenset(
     """adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
-    avg_pool2d avg_pool3d col2im im2col gaussian_nll_loss glu hardswish hardswish_
-    local_response_norm multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss
-    scaled_dot_product_attention soft_margin_loss softshrink binary_cross_entropy cross_entropy elu elu_ gelu
-    hardsigmoid hardtanh hardtanh_ huber_loss l1_loss leaky_relu leaky_relu_ linear logsigmoid mish mse_loss
-    nll_loss one_hot pad relu6 silu silu_ smooth_l1_loss softplus softsign tanhshrink""".split()
+    avg_pool2d avg_pool3d binary_cross_entropy col2im cross_entropy elu elu_ gaussian_nll_loss gelu glu
+    hardsigmoid hardswish hardswish_ hardtanh hardtanh_ huber_loss im2col l1_loss leaky_relu leaky_relu_
+    linear local_response_norm logsigmoid mish mse_loss multi_margin_loss multilabel_margin_loss
+    multilabel_soft_margin_loss nll_loss one_hot pad relu6 scaled_dot_product_attention silu silu_
+    smooth_l1_loss soft_margin_loss softplus softshrink softsign tanhshrink""".split()
 )
 
 #: Rows of torch's submodules: `linalg_solve` stands in `linalg` as `solve`, and nowhere else.
@@ -63,14 +53,9 @@ MODULES = ("fft_", "linalg_", "special_")
 
 #: Parts of other functions.
 HIDDEN = frozenset(
-<<<<<<< HEAD
-    """_embedding_bags _gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique
+    """_adaptive_max_pool _affine_grid _embedding_bags _fractional_max_pool _gradient _gradient_at
+    _grid_sample _histogram_edges _histogramdd _interpolate _lp_pool _max_pool _max_unpool _std_mean _unique
     _unique_consecutive _unravel_index _var_mean nonzero_numpy slice transfer""".split()
-=======
-    """_adaptive_max_pool _affine_grid _fractional_max_pool _grid_sample _interpolate _lp_pool _max_unpool
-    _embedding_bags _gradient _gradient_at _histogram_edges _histogramdd _max_pool _std_mean _unique _unique_consecutive
-    _var_mean nonzero_numpy slice transfer""".split()
->>>>>>> 2fa2daf (Parts of spatial functions are hidden from Tensor)
 )
 
 #: Attributes of a tensor that the table has as functions of it; the first are functions too.
