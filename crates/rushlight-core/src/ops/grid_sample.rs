@@ -6,10 +6,27 @@ use crate::{DType, Result, Tensor, bail, ensure};
 ops! { GRID_SAMPLE;
     /// `input` [N, C, *spatial] at the points of `grid` [N, *out, spatial], which has -1 and 1 at the
     /// edges, or with `align_corners` at the centres of the outer places. `mode` is "bilinear",
-    /// "nearest" or, for images, "bicubic"; outside lie "zeros", the "border" or the "reflection".
+    /// "nearest" or "bicubic"; outside lie "zeros", the "border" or the "reflection".
     fn grid_sample as _grid_sample (input: Tensor, grid: Tensor, mode: Text = "bilinear", padding_mode: Text = "zeros", align_corners: Bool = false) -> Tensor {
         run: sample(input, grid, mode, padding_mode, *align_corners),
         samples: grid_samples,
+    }
+    /// `grid_sample` over 2 dimensions with modes as numbers: 0 bilinear, 1 nearest, 2 bicubic; outside
+    /// 0 zeros, 1 border, 2 reflection.
+    fn grid_sampler_2d (input: Tensor, grid: Tensor, interpolation_mode: Int, padding_mode: Int, align_corners: Bool) -> Tensor {
+        run: numbered("grid_sampler_2d", Some(2), input, grid, (*interpolation_mode, *padding_mode, *align_corners)),
+        samples: sampler_samples2,
+    }
+    /// `grid_sample` over 3 dimensions with modes as numbers: 0 bilinear, 1 nearest, 2 bicubic; outside
+    /// 0 zeros, 1 border, 2 reflection.
+    fn grid_sampler_3d (input: Tensor, grid: Tensor, interpolation_mode: Int, padding_mode: Int, align_corners: Bool) -> Tensor {
+        run: numbered("grid_sampler_3d", Some(3), input, grid, (*interpolation_mode, *padding_mode, *align_corners)),
+        samples: sampler_samples3,
+    }
+    /// `grid_sampler_2d` or `grid_sampler_3d`, by the number of dimensions.
+    fn grid_sampler (input: Tensor, grid: Tensor, interpolation_mode: Int, padding_mode: Int, align_corners: Bool) -> Tensor {
+        run: numbered("grid_sampler", None, input, grid, (*interpolation_mode, *padding_mode, *align_corners)),
+        samples: sampler_samples2,
     }
     /// The grid [N, *out, spatial] of the affine maps `theta` [N, spatial, spatial + 1]; `size` is the
     /// result's [N, C, *out].
@@ -102,10 +119,10 @@ fn sample(x: &Tensor, grid: &Tensor, mode: &str, padding: &str, align: bool) -> 
         _ => bail!(Value, op, "padding_mode is \"zeros\", \"border\" or \"reflection\", not {padding:?}"),
     };
     ensure!(
-        matches!(mode, "bilinear" | "nearest") || mode == "bicubic" && n == 2,
+        matches!(mode, "bilinear" | "nearest" | "bicubic"),
         Value,
         op,
-        "mode is \"bilinear\", \"nearest\" or, in two dimensions, \"bicubic\", not {mode:?}"
+        "mode is \"bilinear\", \"nearest\" or \"bicubic\", not {mode:?}"
     );
     if x.dtype().is_half() {
         let wide = sample(&x.to_dtype(DType::F32)?, &grid.to_dtype(DType::F32)?, mode, padding, align)?;
@@ -136,10 +153,39 @@ fn sample(x: &Tensor, grid: &Tensor, mode: &str, padding: &str, align: bool) -> 
     }
 }
 
+/// A sample whose modes have numbers.
+fn numbered(
+    op: &'static str,
+    spatial: Option<usize>,
+    x: &Tensor,
+    grid: &Tensor,
+    (mode, padding, align): (i64, i64, bool),
+) -> Result<Tensor> {
+    ensure!(
+        spatial.is_none_or(|n| x.dim() == n + 2),
+        Runtime,
+        op,
+        "the input has shape {:?}; it needs batch, channels and {spatial:?} spatial dimensions",
+        x.shape()
+    );
+    let name = |list: [&'static str; 3], k: i64| usize::try_from(k).ok().and_then(|k| list.get(k).copied());
+    let mode = name(["bilinear", "nearest", "bicubic"], mode);
+    let padding = name(["zeros", "border", "reflection"], padding);
+    let (Some(mode), Some(padding)) = (mode, padding) else {
+        bail!(Runtime, op, "interpolation_mode and padding_mode are 0, 1 or 2")
+    };
+    sample(x, grid, mode, padding, align).map_err(|e| e.in_op(op))
+}
+
 /// The places along one dimension that points read, with weights where these are not 1.
 fn taps(mode: &str, axis: Axis, at: &Tensor) -> Result<Vec<(Tensor, Option<Tensor>)>> {
     match mode {
-        "nearest" => Ok(vec![(axis.inside(at)?.detach()?.round()?, None)]),
+        "nearest" => {
+            let place = axis.inside(at)?.detach()?.round()?;
+            // The grid's gradient is 0, not none: a weight of 1 that the grid has no influence on.
+            let one = at.requires_grad().then(|| Tensor::where_cond(&no_place(at)?, at, 1.0));
+            Ok(vec![(place, one.transpose()?)])
+        }
         "bilinear" => {
             let at = axis.inside(at)?;
             let low = at.detach()?.floor()?;
@@ -158,6 +204,10 @@ fn taps(mode: &str, axis: Axis, at: &Tensor) -> Result<Vec<(Tensor, Option<Tenso
                 .collect()
         }
     }
+}
+
+fn no_place(like: &Tensor) -> Result<Tensor> {
+    Tensor::zeros_with(like.shape(), Some(DType::Bool), Some(like.device()))
 }
 
 /// Keys's cubic kernel with -0.75, for distances up to 1 or from 1 to 2.
@@ -289,4 +339,16 @@ fn affine_samples() -> Vec<Sample> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+fn numbers(shape: &[usize], points: &[usize], mode: i64, padding: i64) -> Option<Sample> {
+    let x = Value::Tensor(samples::values(shape, 1).ok()?);
+    let grid = Value::Tensor(samples::unit(points, 5).ok()?);
+    Some(samples::sample([x, grid, Value::Int(mode), Value::Int(padding), Value::Bool(true)], true))
+}
+fn sampler_samples2() -> Vec<Sample> {
+    numbers(&[1, 2, 3, 4], &[1, 2, 3, 2], 0, 1).into_iter().collect()
+}
+fn sampler_samples3() -> Vec<Sample> {
+    numbers(&[1, 2, 2, 3, 3], &[1, 1, 2, 2, 3], 0, 0).into_iter().collect()
 }

@@ -40,6 +40,11 @@ fn with(lead: &[usize], rest: &[usize]) -> Vec<usize> {
     lead.iter().chain(rest).copied().collect()
 }
 
+/// Where nothing moved, a copy: results are no views.
+fn own(x: &Tensor, made: Tensor) -> Result<Tensor> {
+    if made.shares_storage(x) { made.copy() } else { Ok(made) }
+}
+
 fn order(lead: usize, rest: [usize; 5]) -> Vec<usize> {
     (0..lead).chain(rest.map(|d| lead + d)).collect()
 }
@@ -56,7 +61,7 @@ fn spread_pixels(x: &Tensor, factor: i64) -> Result<Tensor> {
     };
     let parts = x.reshape(with(lead, &[c / square, r, r, h, w]))?;
     let moved = parts.permute(order(lead.len(), [0, 3, 1, 4, 2]))?.contiguous()?;
-    moved.reshape(with(lead, &[c / square, h.saturating_mul(r), w.saturating_mul(r)]))
+    own(x, moved.reshape(with(lead, &[c / square, h.saturating_mul(r), w.saturating_mul(r)]))?)
 }
 
 fn gather_pixels(x: &Tensor, factor: i64) -> Result<Tensor> {
@@ -69,7 +74,7 @@ fn gather_pixels(x: &Tensor, factor: i64) -> Result<Tensor> {
     );
     let parts = x.reshape(with(lead, &[c, h / r, r, w / r, r]))?;
     let moved = parts.permute(order(lead.len(), [0, 2, 4, 1, 3]))?.contiguous()?;
-    moved.reshape(with(lead, &[c.saturating_mul(r).saturating_mul(r), h / r, w / r]))
+    own(x, moved.reshape(with(lead, &[c.saturating_mul(r).saturating_mul(r), h / r, w / r]))?)
 }
 
 fn deal(x: &Tensor, groups: i64) -> Result<Tensor> {
@@ -80,8 +85,7 @@ fn deal(x: &Tensor, groups: i64) -> Result<Tensor> {
     ensure!(c.is_multiple_of(g), Runtime, op, "{c} channels cannot stand in {g} groups");
     let rest = &x.shape()[2..];
     let parts = x.reshape(with(&[x.shape()[0], g, c / g], rest))?;
-    let moved = parts.transpose(1, 2)?.contiguous()?.reshape(x.shape())?;
-    if moved.shares_storage(x) { moved.copy() } else { Ok(moved) }
+    own(x, parts.transpose(1, 2)?.contiguous()?.reshape(x.shape())?)
 }
 
 fn pixel_samples() -> Vec<Sample> {

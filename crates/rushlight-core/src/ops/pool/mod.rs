@@ -263,7 +263,7 @@ fn average(
     divisor: Option<i64>,
 ) -> Result<Tensor> {
     ensure!(
-        x.dtype().is_float(),
+        x.dtype().is_float() || x.dtype() == DType::I64,
         NotImplemented,
         "avg_pool",
         "is not defined for {}; convert with to_dtype",
@@ -278,7 +278,7 @@ fn average(
     }
     let sums = window_sums(&w.pad(x, Number::Int(0))?, &w)?;
     if let Some(divisor) = divisor {
-        return sums.div(divisor);
+        return shares(&sums, &Tensor::full_with((), divisor, Some(x.dtype()), Some(x.device()))?);
     }
     // Cells that count: those of the input, and of the padding if asked; never those of ceil_mode.
     let lead = x.dim() - n;
@@ -293,9 +293,18 @@ fn average(
             dilation: w.dilation.clone(),
             out: w.out.clone(),
         };
-        return sums.div(&window_sums(&flat.pad(&ones, Number::Int(0))?, &flat)?);
+        return shares(&sums, &window_sums(&flat.pad(&ones, Number::Int(0))?, &flat)?);
     }
-    sums.div(&window_sums(&w.pad(&ones, Number::Int(0))?, &w)?)
+    shares(&sums, &window_sums(&w.pad(&ones, Number::Int(0))?, &w)?)
+}
+
+/// Sums by their counts; integers are cut off towards 0.
+fn shares(sums: &Tensor, count: &Tensor) -> Result<Tensor> {
+    if sums.dtype().is_float() {
+        return sums.div(count);
+    }
+    let whole = sums.abs()?.floor_divide(&count.abs()?)?;
+    whole.mul(&sums.sign()?)?.mul(&count.sign()?)
 }
 
 /// Sums of windows through `unfold` views, dimension by dimension.

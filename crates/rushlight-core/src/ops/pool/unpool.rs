@@ -10,7 +10,7 @@ ops! { UNPOOL;
     /// Zeros of `output_size` in the last `spatial` dimensions with the elements of `input` at
     /// `indices`, which are flat positions among them, as a pool gives them.
     fn max_unpool as _max_unpool (input: Tensor, indices: Tensor, spatial: Int, output_size: Size) -> Tensor {
-        run: super::unpool(input, indices, *spatial, output_size),
+        run: unpool(input, indices, *spatial, output_size),
         samples: unpool_samples,
     }
     /// Largest elements and their flat positions, over windows of `kernel_size` in the last `spatial`
