@@ -1,271 +1,354 @@
-//! Tensors of counted numbers and positions: powers at equal steps, combinations, triangles, places.
+//! Images read at points of a grid. Coordinates go from -1 to 1, the last of a point is the width's.
 
-use crate::op::{Operand, Sample, Size, Value, samples};
-use crate::{DType, Device, Number, Result, Tensor, bail, ensure};
+use crate::op::{Sample, Size, Value, samples};
+use crate::{DType, Result, Tensor, bail, ensure};
 
 ops! { GRID;
-    /// `base` to the powers `steps` numbers at equal distances from `start` to `end` are.
-    fn logspace / logspace_with [out] (start: Number, end: Number, steps: Int, base: Number = 10.0; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
-        run: super::logspace(*start, *end, *steps, *base, *dtype, *device),
-        samples: logspace_samples,
+    /// `input` [N, C, *spatial] at the points of `grid` [N, *out, spatial], which has -1 and 1 at the
+    /// edges, or with `align_corners` at the centres of the outer places. `mode` is "bilinear",
+    /// "nearest" or "bicubic"; outside lie "zeros", the "border" or the "reflection".
+    fn grid_sample as _grid_sample (input: Tensor, grid: Tensor, mode: Text = "bilinear", padding_mode: Text = "zeros", align_corners: Bool = false) -> Tensor {
+        run: sample(input, grid, mode, padding_mode, *align_corners),
+        samples: grid_samples,
     }
-    /// As `linspace`, between ends that 0-d tensors hold.
-    fn linspace_between as linspace / linspace_between_with [out] (start: Operand, end: Operand, steps: Int; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
-        run: Tensor::linspace_with(end_of("linspace", start)?, end_of("linspace", end)?, *steps, *dtype, *device),
-        samples: between_samples,
+    /// `grid_sample` over 2 dimensions with modes as numbers: 0 bilinear, 1 nearest, 2 bicubic; outside
+    /// 0 zeros, 1 border, 2 reflection.
+    fn grid_sampler_2d (input: Tensor, grid: Tensor, interpolation_mode: Int, padding_mode: Int, align_corners: Bool) -> Tensor {
+        run: numbered("grid_sampler_2d", Some(2), input, grid, (*interpolation_mode, *padding_mode, *align_corners)),
+        samples: sampler_samples2,
     }
-    /// As `logspace`, between ends that 0-d tensors hold.
-    fn logspace_between as logspace / logspace_between_with [out] (start: Operand, end: Operand, steps: Int, base: Number = 10.0; dtype: OptDType = None, device: OptDevice = None) -> Tensor {
-        run: super::logspace(end_of("logspace", start)?, end_of("logspace", end)?, *steps, *base, *dtype, *device),
-        samples: no_samples,
+    /// `grid_sample` over 3 dimensions with modes as numbers: 0 bilinear, 1 nearest, 2 bicubic; outside
+    /// 0 zeros, 1 border, 2 reflection.
+    fn grid_sampler_3d (input: Tensor, grid: Tensor, interpolation_mode: Int, padding_mode: Int, align_corners: Bool) -> Tensor {
+        run: numbered("grid_sampler_3d", Some(3), input, grid, (*interpolation_mode, *padding_mode, *align_corners)),
+        samples: sampler_samples3,
     }
-    /// All combinations of `r` elements of a vector, in order, a row each; with
-    /// `with_replacement` an element may occur again.
-    fn combinations (input: Tensor, r: Int = 2, with_replacement: Bool = false) -> Tensor {
-        run: super::combinations(input, *r, *with_replacement),
-        samples: combination_samples,
+    /// `grid_sampler_2d` or `grid_sampler_3d`, by the number of dimensions.
+    fn grid_sampler (input: Tensor, grid: Tensor, interpolation_mode: Int, padding_mode: Int, align_corners: Bool) -> Tensor {
+        run: numbered("grid_sampler", None, input, grid, (*interpolation_mode, *padding_mode, *align_corners)),
+        samples: sampler_samples2,
     }
-    /// All elements, in a row, on diagonal `offset` of a matrix of zeros.
-    fn diagflat (input: Tensor, offset: Int = 0) -> Tensor {
-        run: input.reshape(-1)?.diag_embed(*offset, -2, -1),
-        samples: flat_samples,
-    }
-    /// Positions in a flattened tensor of that `shape` as positions along each dimension, which are
-    /// the last dimension of the result. Nothing checks that they lie in it.
-    fn unravel_index as _unravel_index (indices: Tensor, shape: Size) -> Tensor {
-        run: super::unravel_index(indices, shape),
-        samples: unravel_samples,
-    }
-    /// As `nonzero`, cut or filled with rows of `fill_value` to `size` rows.
-    fn nonzero_static / nonzero_static_with [out] (input: Tensor; size: Int = 0, fill_value: Int = -1) -> Tensor {
-        run: super::nonzero_static(input, *size, *fill_value),
-        samples: static_samples,
-    }
-    /// A number that changes with the elements over `dim`: "xor" of their bits as int64 or float64.
-    /// `mode` must be 0. uint64.
-    fn hash_tensor / hash_tensor_with [out] (input: Tensor, dim: Dims = (); keepdim: Bool = false, mode: Int = 0) -> Tensor {
-        run: super::hash_tensor(input, dim, *keepdim, *mode),
-        samples: hash_samples,
+    /// The grid [N, *out, spatial] of the affine maps `theta` [N, spatial, spatial + 1]; `size` is the
+    /// result's [N, C, *out].
+    fn affine_grid as _affine_grid (theta: Tensor, size: Size, align_corners: Bool = false) -> Tensor {
+        run: affine(theta, size, *align_corners),
+        samples: affine_samples,
     }
 }
 
-fn logspace(
-    a: Number,
-    b: Number,
-    steps: i64,
-    base: Number,
-    dtype: Option<DType>,
-    device: Option<Device>,
-) -> Result<Tensor> {
-    let op = "logspace";
-    ensure!(steps >= 0, Runtime, op, "{steps} steps; a count cannot be negative");
-    let complex = [a, b, base].iter().any(|n| matches!(n, Number::Complex(..)));
-    let default = if complex { crate::default_dtype().complex() } else { crate::default_dtype() };
-    let dtype = dtype.unwrap_or(default);
-    let wide = if complex { DType::C128 } else { DType::F64 };
-    // Integers count in whole ends, as those of linspace.
-    let whole = |n: Number| if dtype.is_integral() { Number::Float(n.to_f64().trunc()) } else { n };
-    let powers =
-        Tensor::linspace_with(whole(a), whole(b), steps, Some(wide), device).map_err(|e| e.in_op(op))?;
-    let base = Tensor::scalar_of(base, wide, powers.device())?;
-    base.pow(&powers)?.to_dtype(dtype)
+#[derive(Clone, Copy, PartialEq)]
+enum Outside {
+    Zeros,
+    Border,
+    Reflection,
 }
 
-fn end_of(op: &'static str, x: &Operand) -> Result<Number> {
-    match x {
-        Operand::Number(n) => Ok(*n),
-        Operand::Tensor(t) => {
-            ensure!(
-                t.dim() == 0,
-                Runtime,
-                op,
-                "an end must be a number or a 0-d tensor, not of shape {:?}",
-                t.shape()
-            );
-            t.item()
+/// One dimension of the input as a grid sees it.
+#[derive(Clone, Copy)]
+struct Axis {
+    size: i64,
+    align: bool,
+    outside: Outside,
+}
+
+impl Axis {
+    /// From -1 .. 1 to places.
+    fn place(self, x: &Tensor) -> Result<Tensor> {
+        let n = self.size as f64;
+        match self.align {
+            true => x.add(1)?.mul((n - 1.0) / 2.0),
+            false => x.add(1)?.mul(n)?.sub(1)?.div(2),
+        }
+    }
+    /// Places outside moved inside, as the padding says; the gradient follows.
+    fn inside(self, x: &Tensor) -> Result<Tensor> {
+        let last = (self.size - 1) as f64;
+        match self.outside {
+            Outside::Zeros => Ok(x.clone()),
+            Outside::Border => x.clamp(0, last),
+            Outside::Reflection => {
+                let (low, span) = if self.align { (0.0, last) } else { (-0.5, self.size as f64) };
+                if span == 0.0 {
+                    return x.mul(0);
+                }
+                let away = x.sub(low)?.abs()?;
+                let turns = away.detach()?.div(span)?.floor()?;
+                let rest = away.sub(&turns.mul(span)?)?;
+                let odd = turns.remainder(2)?.ne(0)?;
+                let back = rest.neg()?.add(span)?;
+                Tensor::where_cond(&odd, &back, &rest)?.add(low)?.clamp(0, last)
+            }
         }
     }
 }
 
-fn combinations(x: &Tensor, r: i64, again: bool) -> Result<Tensor> {
-    let op = "combinations";
-    ensure!(x.dim() == 1, Runtime, op, "takes a vector, not shape {:?}", x.shape());
-    ensure!(r >= 0, Runtime, op, "r = {r} is negative");
-    if r == 0 {
-        return x.narrow(0, 0, 0)?.copy();
-    }
-    let (n, k) = (x.numel(), r as usize);
-    let total = binomial(if again { n.saturating_add(k).saturating_sub(1) } else { n }, k);
-    let cells = total.and_then(|t| t.checked_mul(k)).unwrap_or(usize::MAX);
-    let mut list: Vec<i64> = Vec::new();
-    crate::mem::reserve(op, &mut list, cells)?;
-    let mut row: Vec<usize> = Vec::new();
-    crate::mem::reserve(op, &mut row, k)?;
-    row.extend((0..k).map(|i| if again { 0 } else { i }));
-    for _ in 0..total.unwrap_or(0) {
-        list.extend(row.iter().map(|i| *i as i64));
-        // The last place that can go on does; those behind it start right after.
-        let Some(at) = (0..k)
-            .rev()
-            .find(|i| row[*i] + 1 < if again { n + 1 } else { n - (k - 1 - i) } && row[*i] + 1 < n)
-        else {
-            break;
-        };
-        let next = row[at] + 1;
-        for (step, place) in row[at..].iter_mut().enumerate() {
-            *place = if again { next } else { next + step };
-        }
-    }
-    let rows = list.len() / k;
-    let at = super::arrange::host_list(&list, &[list.len()], x)?;
-    x.index_select(0, &at)?.view([rows as i64, r])
-}
-
-/// How many ways there are to choose `k` of `n`, if that is a number of the machine.
-fn binomial(n: usize, k: usize) -> Option<usize> {
-    if k > n {
-        return Some(0);
-    }
-    let mut all = 1u128;
-    for i in 0..k.min(n - k) as u128 {
-        all = all.checked_mul(n as u128 - i)? / (i + 1);
-    }
-    usize::try_from(all).ok()
-}
-
-fn unravel_index(at: &Tensor, shape: &Size) -> Result<Tensor> {
-    let op = "unravel_index";
+fn sample(x: &Tensor, grid: &Tensor, mode: &str, padding: &str, align: bool) -> Result<Tensor> {
+    let op = "grid_sample";
+    let n = x.dim().saturating_sub(2);
     ensure!(
-        at.dtype().is_integral() && at.dtype() != DType::Bool,
-        Type,
+        (n == 2 || n == 3)
+            && grid.dim() == x.dim()
+            && grid.shape()[0] == x.shape()[0]
+            && grid.shape()[n + 1] == n,
+        Runtime,
         op,
-        "positions must be integers, not {}; convert with to_dtype",
-        at.dtype()
+        "an input of shape {:?} and a grid of shape {:?}; they are [N, C, *spatial] and [N, *out, spatial] with 2 or 3 spatial dimensions",
+        x.shape(),
+        grid.shape()
     );
-    ensure!(shape.0.iter().all(|n| *n >= 0), Value, op, "a size of {:?} is negative", shape.0);
-    let mut inner = 1i64;
-    let mut parts = Vec::new();
-    let at = at.detach()?.to_dtype(DType::I64)?;
-    for n in shape.0.iter().rev() {
-        // A dimension without places has no right answer; one keeps the division whole.
-        let size = (*n as i64).max(1);
-        parts.push(at.floor_divide(inner)?.remainder(size)?);
-        inner = inner.saturating_mul(size);
-    }
-    parts.reverse();
-    if parts.is_empty() {
-        return at.unsqueeze(-1)?.narrow(-1, 0, 0)?.copy();
-    }
-    Tensor::stack(&parts.iter().collect::<Vec<_>>(), -1)
-}
-
-fn nonzero_static(x: &Tensor, size: i64, fill: i64) -> Result<Tensor> {
-    let op = "nonzero_static";
-    ensure!(size >= 0, Runtime, op, "size {size} is negative");
-    let out = Tensor::full_with([size, x.dim() as i64], fill, Some(DType::I64), Some(x.device()))
-        .map_err(|e| e.in_op(op))?;
-    if x.device() == Device::META || x.dim() == 0 {
-        return Ok(out);
-    }
-    let found = x.detach()?.nonzero()?;
-    let n = (found.shape()[0] as i64).min(size);
-    out.narrow(0, 0, n)?.copy_(&found.narrow(0, 0, n)?)?;
-    Ok(out)
-}
-
-fn hash_tensor(x: &Tensor, dim: &crate::Dims, keepdim: bool, mode: i64) -> Result<Tensor> {
-    let op = "hash_tensor";
-    ensure!(mode == 0, Runtime, op, "mode {mode} is unknown; there is 0, xor");
-    ensure!(!x.dtype().is_complex(), NotImplemented, op, "is not defined for {}", x.dtype());
-    let mask = super::reduce::axes(op, x.dim(), dim)?;
-    let named = matches!(dim, crate::Dims::List(list) if !list.is_empty());
-    let none = x.shape().iter().enumerate().any(|(d, n)| *n == 0 && mask >> d & 1 == 1);
-    if none && !named {
-        bail!(Runtime, op, "shape {:?} has no elements; name a dimension that has some", x.shape())
-    }
-    ensure!(!none, Index, op, "a dimension of shape {:?} to reduce has no elements", x.shape());
-    let mut bits = x.detach()?.contiguous()?;
-    bits = match bits.dtype() {
-        DType::U64 => bits.view_dtype(DType::I64)?,
-        d if d.is_float() => bits.to_dtype(DType::F64)?.view_dtype(DType::I64)?,
-        _ => bits.to_dtype(DType::I64)?,
+    ensure!(
+        x.dtype() == grid.dtype(),
+        Runtime,
+        op,
+        "an input of {} and a grid of {} must have one dtype",
+        x.dtype(),
+        grid.dtype()
+    );
+    ensure!(x.dtype().is_float(), NotImplemented, op, "is not defined for {}", x.dtype());
+    ensure!(
+        x.shape()[2..].iter().all(|s| *s > 0),
+        Runtime,
+        op,
+        "an input of shape {:?} has no places to read",
+        x.shape()
+    );
+    let outside = match padding {
+        "zeros" => Outside::Zeros,
+        "border" => Outside::Border,
+        "reflection" => Outside::Reflection,
+        _ => bail!(Value, op, "padding_mode is \"zeros\", \"border\" or \"reflection\", not {padding:?}"),
     };
-    for d in (0..x.dim()).filter(|d| mask >> d & 1 == 1) {
-        bits = folded(&bits, d as i64)?;
+    ensure!(
+        matches!(mode, "bilinear" | "nearest" | "bicubic"),
+        Value,
+        op,
+        "mode is \"bilinear\", \"nearest\" or \"bicubic\", not {mode:?}"
+    );
+    if x.dtype().is_half() {
+        let wide = sample(&x.to_dtype(DType::F32)?, &grid.to_dtype(DType::F32)?, mode, padding, align)?;
+        return wide.to_dtype(x.dtype());
     }
-    let shape: Vec<usize> =
-        (0..x.dim()).filter(|d| keepdim || mask >> d & 1 == 0).map(|d| bits.shape()[d]).collect();
-    bits.contiguous()?.view(shape)?.view_dtype(DType::U64)?.copy()
+    let axes: Vec<Axis> = x.shape()[2..].iter().map(|s| Axis { size: *s as i64, align, outside }).collect();
+    // The last number of a point belongs to the last dimension but one's neighbour: the width first.
+    let at: Vec<Tensor> =
+        (0..n).map(|d| axes[d].place(&grid.select(-1, (n - 1 - d) as i64)?)).collect::<Result<_>>()?;
+    let taps: Vec<Vec<(Tensor, Option<Tensor>)>> =
+        axes.iter().zip(&at).map(|(axis, at)| taps(mode, *axis, at)).collect::<Result<_>>()?;
+    let flat = x.flatten(2, -1)?;
+    let mut shape: Vec<usize> = x.shape()[..2].into();
+    shape.push(at[0].numel() / x.shape()[0].max(1));
+    let mut sum: Option<Tensor> = None;
+    for k in 0..taps.iter().map(Vec::len).product() {
+        let part = corner(&flat, &axes, &taps, k, &shape)?;
+        sum = Some(match sum {
+            Some(sum) => sum.add(&part)?,
+            None => part,
+        });
+    }
+    let mut full: Vec<usize> = x.shape()[..2].into();
+    full.extend(&grid.shape()[1..=n]);
+    match sum {
+        Some(sum) => sum.reshape(full),
+        None => bail!(Runtime, op, "no mode was chosen"),
+    }
 }
 
-/// One half upon the other until one place is left.
-fn folded(x: &Tensor, d: i64) -> Result<Tensor> {
-    let mut x = x.clone();
-    loop {
-        let n = x.shape()[d as usize] as i64;
-        if n == 1 {
-            return Ok(x);
-        }
-        let half = n / 2;
-        let upon = x.narrow(d, 0, half)?.bitwise_xor(&x.narrow(d, n - half, half)?)?;
-        x = if n % 2 == 0 { upon } else { Tensor::cat(&[&upon, &x.narrow(d, half, 1)?], d)? };
-    }
-}
-
-fn options() -> [Value; 2] {
-    [Value::OptDType(None), Value::OptDevice(None)]
-}
-fn no_samples() -> Vec<Sample> {
-    Vec::new()
-}
-fn logspace_samples() -> Vec<Sample> {
-    let n = |x: f64| Value::Number(Number::Float(x));
-    let cases = [(0.0, 2.0, 5, 10.0), (1.0, -1.0, 4, 2.0), (0.5, 3.0, 1, 2.0), (0.0, 1.0, 0, 10.0)];
-    cases
-        .into_iter()
-        .map(|(a, b, k, base)| {
-            samples::sample([n(a), n(b), Value::Int(k), n(base)].into_iter().chain(options()), false)
-        })
-        .collect()
-}
-fn between_samples() -> Vec<Sample> {
-    let n = |x: f64| Value::Operand(Operand::Number(Number::Float(x)));
-    vec![samples::sample([n(0.0), n(2.0), Value::Int(5)].into_iter().chain(options()), false)]
-}
-fn combination_samples() -> Vec<Sample> {
-    let mut all = Vec::new();
-    for again in [false, true] {
-        for (n, r) in [(4usize, 2i64), (5, 3), (2, 3), (0, 2), (3, 0), (3, 1)] {
-            all.extend(super::view::one(&[n], [Value::Int(r), Value::Bool(again)]));
-        }
-    }
-    all
-}
-fn flat_samples() -> Vec<Sample> {
-    super::view::each([(&[2, 2], Value::Int(1)), (&[], Value::Int(0)), (&[3], Value::Int(-2))])
-}
-fn unravel_samples() -> Vec<Sample> {
-    let make = |shape: &[usize]| samples::indices(shape, 24, 1).ok();
-    let sized = |t| samples::sample([Value::Tensor(t), Value::Size([2, 3, 4].into())], false);
-    [&[3, 2][..], &[], &[0]].into_iter().filter_map(make).map(sized).collect()
-}
-fn static_samples() -> Vec<Sample> {
-    let make = |(shape, size): (&[usize], i64)| {
-        let x = samples::indices(shape, 3, 1).ok()?.to_dtype(DType::F64).ok()?;
-        Some(samples::sample([Value::Tensor(x), Value::Int(size), Value::Int(-1)], false))
+/// A sample whose modes have numbers.
+fn numbered(
+    op: &'static str,
+    spatial: Option<usize>,
+    x: &Tensor,
+    grid: &Tensor,
+    (mode, padding, align): (i64, i64, bool),
+) -> Result<Tensor> {
+    ensure!(
+        spatial.is_none_or(|n| x.dim() == n + 2),
+        Runtime,
+        op,
+        "the input has shape {:?}; it needs batch, channels and {spatial:?} spatial dimensions",
+        x.shape()
+    );
+    let name = |list: [&'static str; 3], k: i64| usize::try_from(k).ok().and_then(|k| list.get(k).copied());
+    let mode = name(["bilinear", "nearest", "bicubic"], mode);
+    let padding = name(["zeros", "border", "reflection"], padding);
+    let (Some(mode), Some(padding)) = (mode, padding) else {
+        bail!(Runtime, op, "interpolation_mode and padding_mode are 0, 1 or 2")
     };
-    [(&[7][..], 3), (&[2, 3], 9), (&[0], 2), (&[], 1), (&[4], 0)].into_iter().filter_map(make).collect()
+    sample(x, grid, mode, padding, align).map_err(|e| e.in_op(op))
 }
-fn hash_samples() -> Vec<Sample> {
-    let mut all = Vec::new();
-    for (shape, dim) in [
-        (&[3, 4][..], crate::Dims::All),
-        (&[3, 5], 1.into()),
-        (&[2, 3, 4], [0, 2].into()),
-        (&[], crate::Dims::All),
-    ] {
-        let rest = [Value::Dims(dim), Value::Bool(false), Value::Int(0)];
-        all.extend(super::view::one(shape, rest).map(|s| Sample { grad: false, ..s }));
+
+/// The places along one dimension that points read, with weights where these are not 1.
+fn taps(mode: &str, axis: Axis, at: &Tensor) -> Result<Vec<(Tensor, Option<Tensor>)>> {
+    match mode {
+        "nearest" => {
+            let place = axis.inside(at)?.detach()?.round()?;
+            // The grid's gradient is 0, not none: a weight of 1 that the grid has no influence on.
+            let one = at.requires_grad().then(|| Tensor::where_cond(&no_place(at)?, at, 1.0));
+            Ok(vec![(place, one.transpose()?)])
+        }
+        "bilinear" => {
+            let at = axis.inside(at)?;
+            let low = at.detach()?.floor()?;
+            let part = at.sub(&low)?;
+            Ok(vec![(low.clone(), Some(part.neg()?.add(1)?)), (low.add(1)?, Some(part))])
+        }
+        _ => {
+            // Each of the four is moved inside on its own, so that the weights stay smooth.
+            let low = at.detach()?.floor()?;
+            let part = at.sub(&low)?;
+            (-1..3i64)
+                .map(|k| {
+                    let place = axis.inside(&low.add(k)?)?;
+                    Ok((place, Some(keys(&part.sub(k)?.abs()?, k == 0 || k == 1)?)))
+                })
+                .collect()
+        }
     }
-    all
+}
+
+fn no_place(like: &Tensor) -> Result<Tensor> {
+    Tensor::zeros_with(like.shape(), Some(DType::Bool), Some(like.device()))
+}
+
+/// Keys's cubic kernel with -0.75, for distances up to 1 or from 1 to 2.
+fn keys(x: &Tensor, near: bool) -> Result<Tensor> {
+    let a = -0.75;
+    match near {
+        true => x.mul(a + 2.0)?.sub(a + 3.0)?.mul(x)?.mul(x)?.add(1),
+        false => x.mul(a)?.sub(5.0 * a)?.mul(x)?.add(8.0 * a)?.mul(x)?.sub(4.0 * a),
+    }
+}
+
+/// One choice of a tap in each dimension: what is read there, times its weights.
+fn corner(
+    flat: &Tensor,
+    axes: &[Axis],
+    taps: &[Vec<(Tensor, Option<Tensor>)>],
+    mut k: usize,
+    shape: &[usize],
+) -> Result<Tensor> {
+    let mut index: Option<Tensor> = None;
+    let mut weight: Option<Tensor> = None;
+    let mut valid: Option<Tensor> = None;
+    for (axis, taps) in axes.iter().zip(taps) {
+        let (place, by) = &taps[k % taps.len()];
+        k /= taps.len();
+        let last = axis.size - 1;
+        if axis.outside == Outside::Zeros || taps.len() == 2 {
+            let ok = place.ge(0)?.logical_and(&place.le(last)?)?;
+            valid = Some(match valid {
+                Some(valid) => valid.logical_and(&ok)?,
+                None => ok,
+            });
+        }
+        // A point that is no number reads some place; its weight is none either.
+        let place = place.nan_to_num(Some(-1.0), None, None)?.clamp(0, last)?.to_dtype(DType::I64)?;
+        index = Some(match index {
+            Some(index) => index.mul(axis.size)?.add(&place)?,
+            None => place,
+        });
+        weight = match (weight, by) {
+            (Some(weight), Some(by)) => Some(weight.mul(by)?),
+            (weight, by) => weight.or_else(|| by.clone()),
+        };
+    }
+    let Some(index) = index else { return Ok(flat.clone()) };
+    let row = |t: &Tensor| t.reshape([shape[0] as i64, 1, shape[2] as i64]);
+    let mut read = flat.gather(2, &row(&index)?.expand(shape)?)?;
+    if let Some(weight) = weight {
+        read = read.mul(&row(&weight)?)?;
+    }
+    match valid {
+        Some(valid) => read.masked_fill(&row(&valid.logical_not()?)?, 0),
+        None => Ok(read),
+    }
+}
+
+fn affine(theta: &Tensor, size: &Size, align: bool) -> Result<Tensor> {
+    let op = "affine_grid";
+    let sizes = size.checked(op)?;
+    let n = sizes.len().saturating_sub(2);
+    ensure!(
+        (n == 2 || n == 3) && theta.shape() == [sizes[0], n, n + 1] && sizes.iter().all(|s| *s > 0),
+        Value,
+        op,
+        "theta of shape {:?} and size {:?}; they are [N, n, n + 1] and [N, C, *out] with n = 2 or 3 sizes",
+        theta.shape(),
+        size.0
+    );
+    ensure!(
+        theta.dtype().is_float(),
+        Value,
+        op,
+        "theta must be of a floating point dtype, not {}",
+        theta.dtype()
+    );
+    let out = &sizes[2..];
+    // Coordinates of places, the width's first, and 1.
+    let mut columns: Vec<Tensor> = Vec::new();
+    for d in (0..n).rev() {
+        let steps = Tensor::linspace_with(-1, 1, out[d] as i64, Some(theta.dtype()), Some(theta.device()))?;
+        let steps = match (align, out[d]) {
+            (_, 1) => steps.mul(0)?,
+            (true, _) => steps,
+            (false, m) => steps.mul((m - 1) as f64)?.div(m as f64)?,
+        };
+        let mut shape = vec![1i64; n];
+        shape[d] = out[d] as i64;
+        columns.push(steps.reshape(shape)?.expand(out)?.reshape(-1)?);
+    }
+    columns.push(Tensor::ones_with(columns[0].shape(), Some(theta.dtype()), Some(theta.device()))?);
+    let base = Tensor::stack(&columns.iter().collect::<Vec<_>>(), -1)?;
+    let mut full: Vec<usize> = vec![sizes[0]];
+    full.extend(out);
+    full.push(n);
+    base.matmul(&theta.transpose(1, 2)?)?.reshape(full)
+}
+
+fn grid_samples() -> Vec<Sample> {
+    type Case = (&'static [usize], &'static [usize], &'static str, &'static str, bool);
+    let cases: [Case; 8] = [
+        (&[1, 2, 3, 4], &[1, 2, 3, 2], "bilinear", "zeros", false),
+        (&[2, 1, 3, 4], &[2, 2, 3, 2], "bilinear", "border", true),
+        (&[1, 2, 4, 3], &[1, 3, 2, 2], "bilinear", "reflection", false),
+        (&[1, 2, 3, 4], &[1, 2, 3, 2], "nearest", "reflection", true),
+        (&[1, 1, 4, 4], &[1, 2, 3, 2], "bicubic", "zeros", false),
+        (&[1, 1, 4, 5], &[1, 2, 2, 2], "bicubic", "reflection", true),
+        (&[1, 2, 2, 3, 3], &[1, 1, 2, 2, 3], "bilinear", "zeros", true),
+        (&[0, 2, 2, 3], &[0, 1, 2, 2], "bilinear", "zeros", true),
+    ];
+    let one = |(k, (shape, points, mode, padding, align)): (usize, Case)| {
+        let x = Value::Tensor(samples::values(shape, k).ok()?);
+        let grid = Value::Tensor(samples::unit(points, k + 4).ok()?);
+        let rest = [Value::Text(mode.into()), Value::Text(padding.into()), Value::Bool(align)];
+        Some(samples::sample([x, grid].into_iter().chain(rest), true))
+    };
+    cases.into_iter().enumerate().filter_map(one).collect()
+}
+
+fn affine_samples() -> Vec<Sample> {
+    let one = |theta: &[usize], size: &[i64], align: bool| {
+        let theta = Value::Tensor(samples::values(theta, 2).ok()?);
+        Some(samples::sample([theta, Value::Size(size.into()), Value::Bool(align)], true))
+    };
+    [
+        one(&[2, 2, 3], &[2, 1, 3, 4], false),
+        one(&[1, 2, 3], &[1, 3, 1, 2], true),
+        one(&[1, 3, 4], &[1, 1, 2, 2, 3], false),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn numbers(shape: &[usize], points: &[usize], mode: i64, padding: i64) -> Option<Sample> {
+    let x = Value::Tensor(samples::values(shape, 1).ok()?);
+    let grid = Value::Tensor(samples::unit(points, 5).ok()?);
+    Some(samples::sample([x, grid, Value::Int(mode), Value::Int(padding), Value::Bool(true)], true))
+}
+fn sampler_samples2() -> Vec<Sample> {
+    numbers(&[1, 2, 3, 4], &[1, 2, 3, 2], 0, 1).into_iter().collect()
+}
+fn sampler_samples3() -> Vec<Sample> {
+    numbers(&[1, 2, 2, 3, 3], &[1, 1, 2, 2, 3], 0, 0).into_iter().collect()
 }

@@ -12,6 +12,7 @@ pub mod compare;
 pub mod complex;
 pub mod conv;
 pub mod copy;
+pub mod counted;
 pub mod create;
 pub mod ctc;
 pub mod distance;
@@ -20,7 +21,6 @@ pub mod einsum;
 pub mod embedding;
 pub mod fft;
 pub mod grid;
-pub mod grid_sample;
 pub mod histogram;
 pub mod index;
 pub mod interpolate;
@@ -68,6 +68,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     conv::CONV,
     conv::fold::FOLD,
     copy::COPY,
+    counted::COUNTED,
     create::CREATE,
     ctc::CTC,
     distance::DISTANCE,
@@ -78,7 +79,6 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     fft::PLACES,
     fft::SEVERAL,
     grid::GRID,
-    grid_sample::GRID_SAMPLE,
     histogram::HISTOGRAM,
     index::advanced::ADVANCED,
     index::along::ALONG,
