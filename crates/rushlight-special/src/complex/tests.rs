@@ -1,5 +1,8 @@
 //! Values of mpmath at 80 and more digits, corners by C's annex G, and what symmetries say.
 
+// The tables hold what mpmath printed, which at times is a known constant.
+#![allow(clippy::approx_constant)]
+
 use super::*;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 

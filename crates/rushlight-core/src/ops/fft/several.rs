@@ -69,7 +69,7 @@ ops! { SEVERAL;
 }
 
 fn two(dim: &Size) -> Dims {
-    Dims::List(dim.0.iter().map(|d| *d as isize).collect())
+    Dims::List(dim.0.clone())
 }
 
 /// Each dimension with its length, `None` where it keeps its own.
