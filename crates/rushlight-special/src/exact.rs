@@ -24,16 +24,18 @@ neighbour!(next_after_single, f32, u32);
 /// [`next_after_single`] among bfloat16, which are the upper halves of singles.
 pub fn next_after_short(x: f32, y: f32) -> f32 {
     const UNIT: u32 = 1 << 16;
+    // The lower half is none of bfloat16's: a number that has bits there counts as the next towards zero.
+    let bits = x.to_bits() & !(UNIT - 1);
     if x.is_nan() || y.is_nan() {
         f32::NAN
     } else if x == y {
         y
-    } else if x == 0.0 {
+    } else if bits << 1 == 0 {
         f32::from_bits(UNIT).copysign(y)
     } else if (x < y) == (x > 0.0) {
-        f32::from_bits(x.to_bits() + UNIT)
+        f32::from_bits(bits + UNIT)
     } else {
-        f32::from_bits(x.to_bits() - UNIT)
+        f32::from_bits(bits - UNIT)
     }
 }
 

@@ -27,6 +27,8 @@ ops! { LOWRANK;
     }
 }
 
+const MOST_PASSES: i64 = 10_000;
+
 fn svd_of_part(
     op: &'static str,
     a: &Tensor,
@@ -34,6 +36,13 @@ fn svd_of_part(
     passes: i64,
     m: Option<&Tensor>,
 ) -> Result<(Tensor, Tensor, Tensor)> {
+    // Each pass costs two products and two factorizations; a mistyped count would never return.
+    ensure!(
+        passes <= MOST_PASSES,
+        Value,
+        op,
+        "niter = {passes} is more than {MOST_PASSES}; two to ten passes suffice"
+    );
     let a = match m {
         Some(m) => a.sub(m)?,
         None => a.clone(),

@@ -129,9 +129,29 @@ pub(crate) struct Parts<'a> {
     pub pivots: Option<&'a Tensor>,
 }
 
+/// Refuses right-hand sides that are not of `a`'s size and dtype.
+pub(crate) fn fitting(op: &'static str, a: &Tensor, b: &Tensor) -> Result<()> {
+    let n = square(op, a)?;
+    same_dtype(op, a, b)?;
+    let [rows, _] = matrix(op, b)?;
+    let (a, b) = (a.shape(), b.shape());
+    ensure!(
+        n == rows,
+        Runtime,
+        op,
+        "right-hand sides of shape {b:?} have not the rows of matrices of shape {a:?}"
+    );
+    Ok(())
+}
+
 /// Runs a task in place and says for each matrix how it went.
 pub(crate) fn compute(op: &'static str, task: AlgebraTask, a: &Tensor, parts: Parts<'_>) -> Result<Tensor> {
+    use AlgebraTask::{LdlSolve, LuSolve, SolveTriangular};
     let shape = batch(a);
+    if let (LuSolve { .. } | SolveTriangular { .. } | LdlSolve { .. }, Some(b)) = (task, parts.b) {
+        fitting(op, a, b)?;
+        ensure!(batch(b) == shape, Runtime, op, "batches of shapes {shape:?} and {:?} differ", batch(b));
+    }
     let info = Tensor::alloc(Layout::contiguous(shape)?, DType::I32, a.device())?;
     if info.numel() == 0 {
         return Ok(info);

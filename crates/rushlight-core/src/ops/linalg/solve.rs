@@ -4,7 +4,8 @@ use super::factor::{INDEFINITE, SINGULAR, lu_factor_ex};
 use super::samples::squares;
 use super::systems::*;
 use super::{
-    Parts, adjoint, batch, broadcast_batches, check, compute, matrix, own, own_list, same_dtype, square, unit,
+    Parts, adjoint, batch, broadcast_batches, check, compute, fitting, matrix, own, own_list, same_dtype,
+    square, unit,
 };
 use crate::backend::AlgebraTask;
 use crate::grad::{GradCx, Grads};
@@ -217,6 +218,7 @@ fn inv_ex(op: &'static str, a: &Tensor, check_errors: bool) -> Result<(Tensor, T
 
 fn triangular(a: &Tensor, b: &Tensor, upper: bool, unit: bool, adjoint: bool) -> Result<Tensor> {
     let op = "linalg_solve_triangular";
+    fitting(op, a, b)?;
     let (a, b) = broadcast_batches(op, a, b)?;
     let (a, x) = (own(op, &a)?, own(op, &b)?);
     let task = AlgebraTask::SolveTriangular { upper, unit, adjoint };
