@@ -22,6 +22,12 @@ def _rebuild_parameter(data, requires_grad, backward_hooks):
     return Parameter(data, requires_grad)
 
 
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    parameter = _rebuild_parameter(data, requires_grad, backward_hooks)
+    _set_state(parameter, state)
+    return parameter
+
+
 def _rebuild_from_type_v2(func, new_type, args, state):
     """The tensor that ``func`` makes, as an object of ``new_type``."""
     tensor = func(*args)

@@ -1,6 +1,5 @@
-"""Parameters and functions of neural networks."""
+"""Parameters, layers, losses and functions of neural networks."""
 
-from . import functional, parameter
-from .parameter import Buffer, Parameter
-
-__all__ = ["Buffer", "Parameter", "functional", "parameter"]
+from . import functional, init, modules, parameter, utils
+from .modules import *  # noqa: F403
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
