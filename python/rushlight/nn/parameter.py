@@ -36,6 +36,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __deepcopy__(self, memo):
         if id(self) not in memo:
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+            memo[id(self)].__dict__.update(self.__dict__)
         return memo[id(self)]
 
     def __repr__(self):
