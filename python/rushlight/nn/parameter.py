@@ -89,6 +89,11 @@ class UninitializedTensorMixin:
     def __repr__(self):
         return f"<{type(self).__name__}>"
 
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+        return memo[id(self)]
+
     def __reduce_ex__(self, protocol):
         return type(self), (self.requires_grad, self.device, self.dtype)
 
@@ -101,11 +106,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad=True, device=None, dtype=None):
         made = Tensor.__new__(cls, _functions["empty"](0, device=device, dtype=dtype))
         return made.requires_grad_() if requires_grad else made
-
-    def __deepcopy__(self, memo):
-        if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
-        return memo[id(self)]
 
 
 class _BufferMeta(type(Tensor)):

@@ -366,8 +366,6 @@ class ParameterDict(Module):
         return key
 
     def __getitem__(self, key):
-        if key not in self._keys:
-            raise KeyError(key)
         return getattr(self, self._key_to_attr(key))
 
     def __setitem__(self, key, value):
@@ -423,10 +421,9 @@ class ParameterDict(Module):
         """The value of a key, or ``default``."""
         return self[key] if key in self else default
 
-    @classmethod
-    def fromkeys(cls, keys, default=None):
-        """A dict of these keys, with one value for all."""
-        return cls((k, default) for k in keys)
+    def fromkeys(self, keys, default=None):
+        """Another dict, of these keys, with one value for all."""
+        return ParameterDict((k, default) for k in keys)
 
     def keys(self):
         """The names."""

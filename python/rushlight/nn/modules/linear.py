@@ -121,4 +121,7 @@ class LazyLinear(LazyModuleMixin, Linear):
                     self.bias.materialize((self.out_features,))
                 self.reset_parameters()
         if self.in_features == 0:
-            raise AssertionError(f"LazyLinear: the weight was loaded with {tuple(self.weight.shape)}; in_features is still 0")
+            # The weight was loaded, and has a shape already.
+            if input.shape[-1] != self.weight.shape[-1]:
+                raise AssertionError(f"LazyLinear: an input of {input.shape[-1]} features meets a weight of {self.weight.shape[-1]}")
+            self.in_features = input.shape[-1]

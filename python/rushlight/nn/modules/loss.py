@@ -1,14 +1,17 @@
 """Losses as modules. ``reduction``: ``"mean"``, ``"sum"``, or ``"none"`` for one number each."""
 
+import math
+
 from .. import functional as F
 from .._losses import _reduction
 from .distance import PairwiseDistance
+from .linear import Linear
 from .module import Module
 
 __all__ = """L1Loss NLLLoss NLLLoss2d PoissonNLLLoss GaussianNLLLoss KLDivLoss MSELoss BCELoss BCEWithLogitsLoss
     HingeEmbeddingLoss MultiLabelMarginLoss SmoothL1Loss HuberLoss SoftMarginLoss CrossEntropyLoss
     MultiLabelSoftMarginLoss CosineEmbeddingLoss MarginRankingLoss MultiMarginLoss TripletMarginLoss
-    TripletMarginWithDistanceLoss CTCLoss""".split()
+    TripletMarginWithDistanceLoss CTCLoss LinearCrossEntropyLoss""".split()
 
 
 class _Loss(Module):
@@ -313,3 +316,34 @@ class CTCLoss(_Loss):
 
     def forward(self, log_probs, targets, input_lengths, target_lengths):
         return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """``CrossEntropyLoss`` of a linear layer's scores: [*, in] to ``num_classes`` classes, in each of ``out_features`` places."""
+
+    __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
+
+    def __init__(
+        self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean",
+        weight=None, ignore_index=None, label_smoothing=0.0, options=None,
+    ):  # fmt: skip
+        super().__init__(weight, None, None, reduction)
+        self.num_classes, self.out_features = num_classes, out_features
+        self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
+        self.linear = Linear(in_features, num_classes * math.prod(out_features), bias=bias, device=device, dtype=dtype)
+
+    def forward(self, input, target):
+        shape = (self.num_classes, *self.out_features)
+        bias = self.linear.bias
+        return F.linear_cross_entropy(
+            input, self.linear.weight.reshape(*shape, -1), target,
+            linear_bias=None if bias is None else bias.reshape(shape), weight=self.weight, reduction=self.reduction,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
+        )  # fmt: skip
+
+    def extra_repr(self):
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
+            f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
+            f"label_smoothing={self.label_smoothing}, options={self.options}"
+        )

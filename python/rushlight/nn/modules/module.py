@@ -568,7 +568,9 @@ class Module:
 
     def to_empty(self, *, device, recurse=True):
         """Moves to a device without copying: the values are any."""
-        return self._apply(lambda t: _C._functions["empty_like"](t, device=device), recurse=recurse)
+        from ... import empty_like
+
+        return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
 
     def share_memory(self):
         """The module itself; threads share all memory, and processes inherit it."""
