@@ -103,7 +103,7 @@ pub(crate) fn run(call: &Scatter<'_>) -> Result<()> {
             if let (Some(shift), 1, 1) = (fixed, inner[0], inner[1]) {
                 let (to, from) = (dst.offset(offsets[0] + shift), src.offset(offsets[1]));
                 // SAFETY: positions were checked, so the row lies inside the target; the nest walks
-                // the source's own shape; a target overlaps no source.
+                // the source's own shape; source and target are apart, or one element is both.
                 unsafe { whole_row::<T>(call.op, to.cast(), from.cast(), len) };
                 return;
             }
@@ -129,11 +129,11 @@ pub(crate) fn run(call: &Scatter<'_>) -> Result<()> {
 /// Combines `n` dense elements into as many others.
 ///
 /// # Safety
-/// Both rows have n elements, perhaps unaligned, and do not overlap.
+/// Both rows have n elements, perhaps unaligned, and do not overlap unless they are the same.
 unsafe fn whole_row<T: Combine>(op: ScatterOp, to: *mut T, from: *const T, n: usize) {
     if op == ScatterOp::Set {
         // SAFETY: the caller's promise.
-        return unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), n * size_of::<T>()) };
+        return unsafe { std::ptr::copy(from.cast::<u8>(), to.cast(), n * size_of::<T>()) };
     }
     for i in 0..n {
         let (to, from) = (to.wrapping_add(i), from.wrapping_add(i));

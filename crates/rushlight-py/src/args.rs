@@ -284,6 +284,8 @@ pub fn convert(ty: ParamType, x: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         ParamType::OptFloat if none => Some(Value::OptFloat(None)),
         ParamType::OptFloat => float(x)?.map(|f| Value::OptFloat(Some(f))),
         ParamType::Bool => truth(x)?.map(Value::Bool),
+        ParamType::OptBool if none => Some(Value::OptBool(None)),
+        ParamType::OptBool => truth(x)?.map(|b| Value::OptBool(Some(b))),
         ParamType::Dims if none => Some(Value::Dims(Dims::All)),
         ParamType::Dims => ints(x)?.map(|l| Value::Dims(Dims::List(l))),
         ParamType::Size => ints(x)?.map(|l| Value::Size(Size(l))),

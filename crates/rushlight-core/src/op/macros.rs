@@ -13,6 +13,7 @@ macro_rules! param_ty {
     (OptDevice) => { Option<$crate::Device> };
     (OptGenerator) => { Option<&$crate::random::Generator> };
     (Bool) => { bool };
+    (OptBool) => { Option<bool> };
     (DType) => { $crate::DType };
     (Int) => { impl Into<i64> };
     (Float) => { impl Into<f64> };
@@ -66,6 +67,7 @@ macro_rules! body_ty {
     (OptDevice) => { Option<$crate::Device> };
     (OptGenerator) => { Option<$crate::random::Generator> };
     (Bool) => { bool };
+    (OptBool) => { Option<bool> };
     (Int) => { i64 };
     (Float) => { f64 };
     (Text) => { String };

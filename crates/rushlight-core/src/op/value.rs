@@ -176,6 +176,7 @@ values! {
     Float(f64) "float";
     OptFloat(Option<f64>) "float | None";
     Bool(bool) "bool";
+    OptBool(Option<bool>) "bool | None";
     Dims(Dims) "int | Sequence[int] | None";
     Size(Size) "Sequence[int]";
     DType(DType) "dtype";

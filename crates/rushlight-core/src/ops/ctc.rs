@@ -78,9 +78,9 @@ fn ctc(
     let ends = Tensor::from_vec(ends, [n, 2])?.to_device(device)?;
     let last = alpha.gather(1, &ends)?;
     let single: Vec<bool> = labels.iter().flat_map(|l| [*l == 0, false]).collect();
-    let last = Tensor::where_cond(&Tensor::from_vec(single, [n, 2])?.to_device(device)?, NEVER, &last)?;
-    let total = log_sum(&[last.select(1, 0)?, last.select(1, 1)?])?;
-    let mut loss = Tensor::where_cond(&total.le(NEVER / 2.0)?, f64::INFINITY, &total.neg()?)?;
+    let last =
+        Tensor::where_cond(&Tensor::from_vec(single, [n, 2])?.to_device(device)?, f64::NEG_INFINITY, &last)?;
+    let mut loss = log_sum(&[last.select(1, 0)?, last.select(1, 1)?])?.neg()?;
     // Worth 0; its gradient makes that of the logarithms one through their softmax.
     if lp.requires_grad() {
         let live = Tensor::arange_with(0, t as i64, 1, None, Some(device))?
@@ -152,14 +152,14 @@ fn extended(targets: &Tensor, lengths: &[i64], n: usize, blank: i64, one: bool) 
     })
 }
 
-/// The logarithm of what cannot be. Not -inf, whose differences are NaN in the gradient; the smallest
-/// logarithm of a float is about -745, and sums of 10^8 of these stay finite in f32.
-const NEVER: f64 = -1e30;
-
-/// `log(sum(exp(..)))` of a few tensors.
+/// `log(sum(exp(..)))` of a few tensors. Where all are -inf so is the result, and its gradient is 0 instead of
+/// the 0/0 of the formula: states that cannot be reached pass nothing on.
 fn log_sum(terms: &[Tensor]) -> Result<Tensor> {
     let refs: Vec<&Tensor> = terms.iter().collect();
-    Tensor::stack(&refs, 0)?.logsumexp(0, false)
+    let all = Tensor::stack(&refs, 0)?;
+    let dead = all.detach()?.amax([0i64].as_slice(), false)?.eq(f64::NEG_INFINITY)?;
+    let some = Tensor::where_cond(&dead, 0.0, &all)?.logsumexp(0, false)?;
+    Tensor::where_cond(&dead, f64::NEG_INFINITY, &some)
 }
 
 /// The log-probability of being in each state [N, W] after each sequence's last frame.
@@ -169,30 +169,30 @@ fn recursion(lp: &Tensor, states: &States, frames: &[i64]) -> Result<Tensor> {
     let (t, n, w) = (lp.shape()[0], lp.shape()[1], states.width);
     let at = states.labels.unsqueeze(0)?.expand([t as i64, n as i64, w as i64])?;
     let emitted = wide.gather(2, &at).map_err(|e| e.in_op("ctc_loss").with_kind(crate::Kind::Runtime))?;
-    let emitted = emitted.clamp_min(NEVER)?;
     // Before the first frame: the first blank's place, as if entered from outside.
-    let mut first = vec![NEVER; n * (w + 2)];
+    let mut first = vec![f64::NEG_INFINITY; n * (w + 2)];
     (0..n).for_each(|k| first[k * (w + 2) + 1] = 0.0);
     let start = Tensor::from_vec(first, [n, w + 2])?.to_device(device)?.to_dtype(wide.dtype())?;
+    let never = f64::NEG_INFINITY;
     let lengths = Tensor::from_vec(frames.to_vec(), [n])?.to_device(device)?.unsqueeze(1)?;
-    let mut alpha = Tensor::full_as(&start.narrow(1, 2, w as i64)?, crate::Number::Float(NEVER))?;
+    let mut alpha = Tensor::full_as(&start.narrow(1, 2, w as i64)?, crate::Number::Float(never))?;
     let mut before = start;
     for k in 0..t {
         // Columns 0 and 1 stand before the first state.
         let (two, prior) = (before.narrow(1, 0, w as i64)?, before.narrow(1, 1, w as i64)?);
-        let two = Tensor::where_cond(&states.skips, &two, NEVER)?;
-        let stay = if k == 0 { Tensor::full_as(&two, crate::Number::Float(NEVER))? } else { alpha.clone() };
+        let two = Tensor::where_cond(&states.skips, &two, never)?;
+        let stay = if k == 0 { Tensor::full_as(&two, crate::Number::Float(never))? } else { alpha.clone() };
         let next = log_sum(&[stay, prior, two])?.add(&emitted.select(0, k as i64)?)?;
         alpha = if frames.iter().all(|f| *f > k as i64) {
             next
         } else {
             Tensor::where_cond(&lengths.gt(k as i64)?, &next, &alpha)?
         };
-        before = alpha.pad([2, 0], "constant", NEVER)?;
+        before = alpha.pad([2, 0], "constant", never)?;
     }
     // A sequence without frames has been nowhere but before its first state.
     if frames.contains(&0) {
-        let mut empty = vec![NEVER; n * w];
+        let mut empty = vec![never; n * w];
         (0..n).for_each(|k| empty[k * w] = 0.0);
         let empty = Tensor::from_vec(empty, [n, w])?.to_device(device)?.to_dtype(wide.dtype())?;
         alpha = Tensor::where_cond(&lengths.eq(0)?, &empty, &alpha)?;

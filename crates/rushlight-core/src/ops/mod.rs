@@ -76,6 +76,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     einsum::EINSUM,
     embedding::EMBEDDING,
     fft::FFT,
+    fft::FRAMES,
     fft::PLACES,
     fft::SEVERAL,
     grid::GRID,

@@ -48,7 +48,7 @@ pub mod native {
 
     ops! { NATIVE;
         /// `layer_norm`, with the mean and the reciprocal deviation it divided by.
-        fn native_layer_norm (input: Tensor, normalized_shape: Size, weight: OptTensor, bias: OptTensor, eps: Float) -> (Tensor, Tensor, Tensor) [out mean rstd] {
+        fn native_layer_norm (input: Tensor, normalized_shape: Size, weight: OptTensor, bias: OptTensor, eps: Float) -> (Tensor, Tensor, Tensor) {
             run: {
                 let dims = last_dims("native_layer_norm", input, normalized_shape)?;
                 let wide = widened(input)?;
@@ -61,11 +61,19 @@ pub mod native {
             samples: none,
         }
         /// `group_norm` of [N, C, *], with the mean and the reciprocal deviation of each group.
-        fn native_group_norm (input: Tensor, weight: OptTensor, bias: OptTensor, n: Int, c: Int, hxw: Int, group: Int, eps: Float) -> (Tensor, Tensor, Tensor) [out mean rstd] {
+        fn native_group_norm (input: Tensor, weight: OptTensor, bias: OptTensor, n: Int, c: Int, hxw: Int, group: Int, eps: Float) -> (Tensor, Tensor, Tensor) {
             run: {
                 let y = group_norm(input, *group, weight.as_ref(), bias.as_ref(), *eps)?;
-                let each = input.numel() as i64 / (n * group).max(1);
-                let wide = widened(input)?.reshape([*n, *group, each])?;
+                let sizes = [*n, *c, *hxw].map(i128::from);
+                ensure!(
+                    sizes == [input.shape()[0] as i128, input.shape()[1] as i128, sizes[2]]
+                        && sizes.iter().product::<i128>() == input.numel() as i128,
+                    Runtime,
+                    "native_group_norm",
+                    "N, C and HxW of {n}, {c} and {hxw} for an input of shape {:?}",
+                    input.shape()
+                );
+                let wide = widened(input)?.reshape([*n, *group, c / group * hxw])?;
                 let mean = wide.mean(2, false)?;
                 let scale = wide.var_with(2, 0.0, false)?.add(*eps)?.rsqrt()?;
                 Ok((y, mean.to_dtype(input.dtype())?, scale.to_dtype(input.dtype())?))
@@ -73,17 +81,20 @@ pub mod native {
             samples: none,
         }
         /// `batch_norm`, with the batch's mean and reciprocal deviation in training, else nothing.
-        fn native_batch_norm (input: Tensor, weight: OptTensor, bias: OptTensor, running_mean: OptTensor, running_var: OptTensor, training: Bool, momentum: Float, eps: Float) -> (Tensor, Tensor, Tensor) [out save_mean save_invstd] {
+        fn native_batch_norm (input: Tensor, weight: OptTensor, bias: OptTensor, running_mean: OptTensor, running_var: OptTensor, training: Bool, momentum: Float, eps: Float) -> (Tensor, Tensor, Tensor) {
             run: {
                 let y = batch_norm(input, [running_mean, running_var, weight, bias], *training, *momentum, *eps)?;
                 let wide = widened(input)?;
-                let nothing = || Tensor::zeros_with([0], Some(wide.dtype()), Some(input.device()));
+                // Halves with single-precision parameters keep single-precision statistics.
+                let kept = [weight, running_mean].into_iter().flatten().map(|t| t.dtype()).next();
+                let kept = kept.unwrap_or(input.dtype());
+                let nothing = || Tensor::zeros_with([0], Some(kept), Some(input.device()));
                 let dims: Vec<usize> = (0..input.dim()).filter(|d| *d != 1).collect();
                 match *training {
                     false => Ok((y, nothing()?, nothing()?)),
                     true => {
                         let scale = wide.var_with(dims.clone(), 0.0, false)?.add(*eps)?.rsqrt()?;
-                        let stat = |t: Tensor| t.detach()?.to_dtype(input.dtype());
+                        let stat = |t: Tensor| t.detach()?.to_dtype(kept);
                         Ok((y, stat(wide.mean(dims, false)?)?, stat(scale)?))
                     }
                 }
@@ -185,6 +196,16 @@ fn batch_norm(
                 "{name} has shape {:?}; the input of shape {:?} has {channels} channels",
                 t.shape(),
                 x.shape()
+            );
+            ensure!(
+                t.dtype().is_float() && t.device() == x.device(),
+                Runtime,
+                "batch_norm",
+                "{name} holds {} on {}; the input holds {} on {}",
+                t.dtype(),
+                t.device(),
+                x.dtype(),
+                x.device()
             );
         }
     }

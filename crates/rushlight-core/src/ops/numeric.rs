@@ -258,6 +258,7 @@ fn polygamma(n: i64, x: &Tensor) -> Result<Tensor> {
 fn mvlgamma(x: &Tensor, p: i64) -> Result<Tensor> {
     ensure!(p >= 1, Runtime, "mvlgamma", "the dimension {p} must be at least 1");
     let steps = Tensor::arange_with(0, p, 1, Some(DType::I64), Some(x.device()))?.mul(0.5)?;
+    let steps = if x.dtype().is_float() { steps.to_dtype(x.dtype())? } else { steps };
     let fixed = p as f64 * (p - 1) as f64 / 4.0 * PI.ln();
     x.unsqueeze(-1)?.sub(&steps)?.lgamma()?.sum(-1, false)?.add(fixed)
 }

@@ -111,8 +111,8 @@ fn constant(x: &Tensor, pad: &Size, value: Number) -> Result<Tensor> {
             )
         };
         // The part of the input that stays, and where it goes.
-        let start = (-before).clamp(0, n);
-        let kept = (n - start - (-after).max(0)).clamp(0, n);
+        let start = before.saturating_neg().clamp(0, n);
+        let kept = (n - start).saturating_sub(after.saturating_neg().max(0)).clamp(0, n);
         from = from.narrow(d as isize, start, kept)?;
         inner.push((before.clamp(0, total), kept));
         shape.push(total as usize);

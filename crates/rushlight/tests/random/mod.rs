@@ -115,6 +115,7 @@ pub fn value(r: &mut Rng, ty: ParamType, first: &Tensor) -> Value {
         ParamType::Float => Value::Float(number(r).to_f64()),
         ParamType::OptFloat => Value::OptFloat(some.then(|| number(r).to_f64())),
         ParamType::Bool => Value::Bool(r.one_in(2)),
+        ParamType::OptBool => Value::OptBool(some.then(|| r.one_in(2))),
         ParamType::Dims => Value::Dims(if some { Dims::from(list(r)) } else { Dims::All }),
         ParamType::Size => Value::Size(Size::from(list(r))),
         ParamType::DType => Value::DType(r.pick(DType::ALL)),

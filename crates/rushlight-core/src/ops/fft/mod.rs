@@ -2,11 +2,13 @@
 //!
 //! - here: that row, and the transforms along one dimension;
 //! - `several`: those along two and more;
-//! - `places`: frequencies and shifts.
+//! - `places`: frequencies and shifts;
+//! - `frames`: short-time transforms.
 //!
 //! The transform of real numbers is that of complex ones, cut in half; the transform to real numbers
 //! completes the other half first.
 
+mod frames;
 mod places;
 mod several;
 
@@ -16,6 +18,7 @@ use crate::op::{Sample, Value, samples};
 use crate::{Layout, Result, Tensor, bail, ensure, exec};
 use smallvec::smallvec;
 
+pub use frames::FRAMES;
 pub use places::PLACES;
 pub use several::SEVERAL;
 

@@ -46,7 +46,7 @@ fn frequencies(
     let all = if half {
         Tensor::arange_with(0, n / 2 + 1, 1, Some(dtype), device)?
     } else {
-        let positive = Tensor::arange_with(0, (n + 1) / 2, 1, Some(dtype), device)?;
+        let positive = Tensor::arange_with(0, n / 2 + n % 2, 1, Some(dtype), device)?;
         Tensor::cat(&[&positive, &Tensor::arange_with(-(n / 2), 0, 1, Some(dtype), device)?], 0)?
     };
     all.mul(1.0 / (n as f64 * d))

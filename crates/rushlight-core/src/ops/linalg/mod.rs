@@ -151,6 +151,15 @@ pub(crate) fn compute(op: &'static str, task: AlgebraTask, a: &Tensor, parts: Pa
     if let (LuSolve { .. } | SolveTriangular { .. } | LdlSolve { .. }, Some(b)) = (task, parts.b) {
         fitting(op, a, b)?;
         ensure!(batch(b) == shape, Runtime, op, "batches of shapes {shape:?} and {:?} differ", batch(b));
+        let listed = |p: &Tensor| p.shape() == &a.shape()[..a.dim() - 1];
+        ensure!(
+            parts.pivots.is_none_or(listed),
+            Runtime,
+            op,
+            "pivots of shape {:?} do not go with factors of shape {:?}",
+            parts.pivots.map(|p| p.shape()),
+            a.shape()
+        );
     }
     let info = Tensor::alloc(Layout::contiguous(shape)?, DType::I32, a.device())?;
     if info.numel() == 0 {
