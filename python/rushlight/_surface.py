@@ -27,16 +27,17 @@ FUNCTIONS = frozenset(
     atleast_3d avg_pool1d bartlett_window batch_norm bilinear binary_cross_entropy_with_logits
     blackman_window block_diag bucketize celu celu_ channel_shuffle combinations constant_pad_nd conv1d
     conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution
-    cosine_embedding_loss cosine_similarity ctc_loss detach_copy diagonal_copy dropout dropout_ embedding
-    embedding_renorm_ expand_copy feature_alpha_dropout feature_alpha_dropout_ feature_dropout
+    cosine_embedding_loss cosine_similarity ctc_loss detach_copy diagonal_copy dropout dropout_
+    embedding embedding_renorm_ expand_copy feature_alpha_dropout feature_alpha_dropout_ feature_dropout
     feature_dropout_ frobenius_norm full_like grid_sampler grid_sampler_2d grid_sampler_3d group_norm
-    hamming_window hann_window hinge_embedding_loss instance_norm kaiser_window kl_div layer_norm lu_unpack
-    margin_ranking_loss max_pool1d max_pool2d max_pool3d native_batch_norm native_channel_shuffle
-    native_group_norm native_layer_norm nuclear_norm ones_like pairwise_distance pdist permute_copy
-    pixel_shuffle pixel_unshuffle poisson poisson_nll_loss rms_norm rrelu rrelu_ select_copy selu selu_
-    slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy tensordot threshold threshold_
-    transpose_copy triplet_margin_loss unbind_copy unfold_copy unsqueeze_copy view_as_complex
-    view_as_complex_copy view_as_real view_as_real_copy view_copy zeros_like""".split()
+    gru gru_cell hamming_window hann_window hinge_embedding_loss instance_norm kaiser_window kl_div
+    layer_norm lstm lstm_cell lu_unpack margin_ranking_loss max_pool1d max_pool2d max_pool3d
+    native_batch_norm native_channel_shuffle native_group_norm native_layer_norm nuclear_norm ones_like
+    pairwise_distance pdist permute_copy pixel_shuffle pixel_unshuffle poisson poisson_nll_loss rms_norm
+    rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell rrelu rrelu_ select_copy selu selu_ slice_copy
+    split_copy split_with_sizes_copy squeeze_copy t_copy tensordot threshold threshold_ transpose_copy
+    triplet_margin_loss unbind_copy unfold_copy unsqueeze_copy view_as_complex view_as_complex_copy
+    view_as_real view_as_real_copy view_copy zeros_like""".split()
 )
 
 #: In nn.functional only, which also shows some of the above.

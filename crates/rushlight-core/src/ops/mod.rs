@@ -37,6 +37,7 @@ pub mod order;
 pub mod pad;
 pub mod pool;
 pub mod product;
+pub mod recurrent;
 pub mod reduce;
 pub mod running;
 pub mod scan;
@@ -115,6 +116,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     pool::adaptive::ADAPTIVE,
     pool::unpool::UNPOOL,
     product::PRODUCT,
+    recurrent::RECURRENT,
+    recurrent::gates::GATES,
     reduce::REDUCE,
     running::RUNNING,
     scan::SCAN,

@@ -1,24 +1,58 @@
 """Layers, losses and containers, each in the file of its family."""
 
-from .activation import *  # noqa: F403
-from .adaptive import *  # noqa: F403
-from .batchnorm import *  # noqa: F403
-from .channelshuffle import *  # noqa: F403
-from .container import *  # noqa: F403
-from .container import Container  # noqa: F401
-from .conv import *  # noqa: F403
-from .distance import *  # noqa: F403
-from .dropout import *  # noqa: F403
-from .flatten import *  # noqa: F403
-from .fold import *  # noqa: F403
-from .instancenorm import *  # noqa: F403
-from .linear import *  # noqa: F403
-from .linear_cross_entropy_options import *  # noqa: F403
-from .loss import *  # noqa: F403
-from .module import *  # noqa: F403
-from .normalization import *  # noqa: F403
-from .padding import *  # noqa: F403
-from .pixelshuffle import *  # noqa: F403
-from .pooling import *  # noqa: F403
-from .sparse import *  # noqa: F403
-from .upsampling import *  # noqa: F403
+from . import (
+    activation,
+    adaptive,
+    batchnorm,
+    channelshuffle,
+    container,
+    conv,
+    distance,
+    dropout,
+    flatten,
+    fold,
+    instancenorm,
+    linear,
+    linear_cross_entropy_options,
+    loss,
+    module,
+    normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    rnn,
+    sparse,
+    transformer,
+    upsampling,
+)
+
+_FAMILIES = (
+    activation,
+    adaptive,
+    batchnorm,
+    channelshuffle,
+    container,
+    conv,
+    distance,
+    dropout,
+    flatten,
+    fold,
+    instancenorm,
+    linear,
+    linear_cross_entropy_options,
+    loss,
+    normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    rnn,
+    sparse,
+    transformer,
+    upsampling,
+)
+
+__all__ = ["Module", "Container"]
+Module, Container = module.Module, container.Container
+for _family in _FAMILIES:
+    __all__ += _family.__all__
+    globals().update({_name: getattr(_family, _name) for _name in _family.__all__})
