@@ -1,4 +1,4 @@
-"""Autograd and linear algebra as torch does them: each case in ``golden`` gives what torch gave."""
+"""Autograd, linear algebra and modules as torch does them: each case in ``golden`` gives what torch gave."""
 
 import json
 
@@ -11,8 +11,17 @@ import autograd_cases
 import function_cases
 import functional_cases
 import linalg_cases
+import modules_cases
+import protocol_cases
 
-GROUPS = {"autograd": autograd_cases, "function": function_cases, "functional": functional_cases, "linalg": linalg_cases}
+GROUPS = {
+    "autograd": autograd_cases,
+    "function": function_cases,
+    "functional": functional_cases,
+    "linalg": linalg_cases,
+    "modules": modules_cases,
+    "protocol": protocol_cases,
+}
 
 
 @pytest.mark.parametrize(("group", "name"), [(g, n) for g, module in GROUPS.items() for n in module.CASES])

@@ -7,9 +7,18 @@ import autograd_cases
 import function_cases
 import functional_cases
 import linalg_cases
+import modules_cases
+import protocol_cases
 
 #: File of answers -> the cases.
-GROUPS = {"autograd": autograd_cases, "function": function_cases, "functional": functional_cases, "linalg": linalg_cases}
+GROUPS = {
+    "autograd": autograd_cases,
+    "function": function_cases,
+    "functional": functional_cases,
+    "linalg": linalg_cases,
+    "modules": modules_cases,
+    "protocol": protocol_cases,
+}
 
 if __name__ == "__main__":
     import torch

@@ -79,9 +79,9 @@ fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
             let _site = SiteGuard::enter(def.name);
             let Some(formula) = &def.grad else { return run(args) };
             if !grad::wants_record(args) {
-                return run(args);
+                return run(args).map(|outs| own(outs, args));
             }
-            let outs = grad::below(|| run(args))?;
+            let outs = own(grad::below(|| run(args))?, args);
             grad::record_op(def, formula, args.into(), &outs)?;
             Ok(outs)
         }
@@ -105,6 +105,19 @@ fn run(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
             Ok(outs)
         }
     }
+}
+
+/// Results that are views of what only the row had become tensors by themselves. Their history is the row's, and a write
+/// in place must go on from it, not from that of a hidden base.
+fn own(mut outs: Outputs, args: &[Value]) -> Outputs {
+    for out in &mut outs {
+        let hidden =
+            out.base().is_some() && !args.iter().flat_map(Value::tensors).any(|t| t.shares_storage(out));
+        if hidden {
+            *out = out.alias();
+        }
+    }
+    outs
 }
 
 /// Calls a row that gives a view of `source`; `rest` are the arguments after it.

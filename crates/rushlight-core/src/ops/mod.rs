@@ -117,7 +117,6 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     pool::unpool::UNPOOL,
     product::PRODUCT,
     recurrent::RECURRENT,
-    recurrent::gates::GATES,
     reduce::REDUCE,
     running::RUNNING,
     scan::SCAN,

@@ -1,5 +1,6 @@
 //! One step of each kind of cell.
 
+use super::gates;
 use crate::{Result, Tensor, ensure};
 
 #[derive(Clone, Copy)]
@@ -27,17 +28,26 @@ impl Cell {
 
     /// States from what the gates get of the input and of the state.
     fn step(self, input: &Tensor, state: &Tensor, now: &[Tensor]) -> Result<Vec<Tensor>> {
+        let width = state.shape().last().copied().unwrap_or(0) as i64;
+        let hidden = |gates: i64| width / gates;
+        ensure!(
+            width > 0 && width % self.gates() == 0,
+            Runtime,
+            "rnn",
+            "{width} rows of weights are no multiple of {} gates",
+            self.gates()
+        );
         match self {
             Cell::Tanh => Ok(vec![input.add(state)?.tanh()?]),
             Cell::Relu => Ok(vec![input.add(state)?.relu()?]),
             Cell::Lstm => {
-                let gates = input.add(state)?.chunk(4, -1)?;
-                let memory = Tensor::lstm_memory(&gates[0], &gates[1], &gates[2], &now[1])?;
-                Ok(vec![Tensor::lstm_shown(&gates[3], &memory)?, memory])
+                let parts = input.add(state)?.split(hidden(4), -1)?;
+                let next = gates::lstm([&parts[0], &parts[1], &parts[2], &parts[3]], &now[1])?;
+                Ok(next.into())
             }
             Cell::Gru => {
-                let (x, h) = (input.chunk(3, -1)?, state.chunk(3, -1)?);
-                Ok(vec![Tensor::gru_state(&x[0], &h[0], &x[1], &h[1], &x[2], &h[2], &now[0])?])
+                let (x, h) = (input.split(hidden(3), -1)?, state.split(hidden(3), -1)?);
+                Ok(vec![gates::gru([&x[0], &x[1], &x[2]], [&h[0], &h[1], &h[2]], &now[0])?])
             }
         }
     }

@@ -4,7 +4,7 @@
 //! pass or two of its gates. Sequences of one length are packed ones whose steps are all as wide.
 
 mod cells;
-pub(crate) mod gates;
+mod gates;
 mod samples;
 
 use crate::{DType, Result, Tensor, bail, ensure};
@@ -137,7 +137,13 @@ impl Network {
 
     fn padded(&self, input: &Tensor, hx: &[Tensor], params: &[Tensor], batch_first: bool) -> Result<Outcome> {
         let op = self.op;
-        ensure!(input.dim() == 3, Runtime, op, "the input has shape {:?}; it must be [T, N, in]", input.shape());
+        ensure!(
+            input.dim() == 3,
+            Runtime,
+            op,
+            "the input has shape {:?}; it must be [T, N, in]",
+            input.shape()
+        );
         let x = if batch_first { input.transpose(0, 1)? } else { input.clone() };
         let (t, n) = (x.shape()[0], x.shape()[1]);
         ensure!(t > 0, Runtime, op, "a sequence of no steps has no last state");
@@ -148,7 +154,13 @@ impl Network {
 
     fn packed(&self, data: &Tensor, sizes: &Tensor, hx: &[Tensor], params: &[Tensor]) -> Result<Outcome> {
         let op = self.op;
-        ensure!(data.dim() == 2, Runtime, op, "packed data have shape {:?}; they must be [total, in]", data.shape());
+        ensure!(
+            data.dim() == 2,
+            Runtime,
+            op,
+            "packed data have shape {:?}; they must be [total, in]",
+            data.shape()
+        );
         ensure!(
             sizes.dim() == 1 && sizes.dtype() == DType::I64 && sizes.numel() > 0,
             Runtime,
@@ -224,10 +236,8 @@ impl Network {
                 x = x.dropout(self.dropout, true)?;
             }
         }
-        let lasts: Result<Vec<Tensor>> = lasts
-            .iter()
-            .map(|list| Tensor::stack(&list.iter().collect::<Vec<_>>(), 0))
-            .collect();
+        let lasts: Result<Vec<Tensor>> =
+            lasts.iter().map(|list| Tensor::stack(&list.iter().collect::<Vec<_>>(), 0)).collect();
         Ok((x, lasts?))
     }
 
