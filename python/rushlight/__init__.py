@@ -3,6 +3,8 @@
 ``import rushlight as torch`` gives torch's tensors, views, indexing and autograd.
 """
 
+import importlib.util  # noqa: F401  (programs count on torch having imported it)
+
 from . import _C
 from ._C import (
     Generator,

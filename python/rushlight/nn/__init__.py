@@ -1,12 +1,12 @@
 """Parameters, layers, losses and functions of neural networks."""
 
-from . import _reduction, common_types, functional, init, modules, parameter, utils
+from . import _reduction, functional, init, modules, parameter, utils
 from .modules import *  # noqa: F403
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from .parallel import DataParallel
 
 #: Imported when first asked for.
-_LAZY = ("attention", "grad", "parallel")
+_LAZY = ("attention", "common_types", "grad", "parallel")
 
 
 def factory_kwargs(kwargs):
@@ -32,4 +32,9 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "LinearCrossEntropyOptions":
+        # A dataclass, whose module is slow to import.
+        from .modules.linear_cross_entropy_options import LinearCrossEntropyOptions
+
+        return LinearCrossEntropyOptions
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; docs/coverage.md lists what there is of torch")
