@@ -36,10 +36,16 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     return loss.sum() if reduction == "sum" else loss.sum() / weight.sum()
 
 
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """``abs(input - target)``."""
     _check_shapes("l1_loss", input, target)
-    return _rows["l1_loss"](input, target, reduction=_reduction(size_average, reduce, reduction))
+    reduction = _reduction(size_average, reduce, reduction)
+    if weight is None:
+        return _rows["l1_loss"](input, target, reduction=reduction)
+    loss = _rows["l1_loss"](input, target, reduction="none") * weight
+    if reduction == "none":
+        return loss
+    return loss.sum() if reduction == "sum" else loss.sum() / weight.sum()
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):

@@ -57,6 +57,12 @@ def _adaptive(rank):
         found = both(input, rank, _sizes_of(input, output_size))
         return tuple(found) if return_indices else found[0]
 
+    def with_indices(input, output_size, return_indices=False):
+        return largest(input, output_size, True)
+
+    with_indices.__name__ = with_indices.__qualname__ = f"adaptive_max_pool{rank}d_with_indices"
+    with_indices.__doc__ = f"As ``adaptive_max_pool{rank}d``, with the places of the elements."
+    globals()[with_indices.__name__] = with_indices
     for f, kind, what in ((avg, "avg", "mean"), (largest, "max", "largest element")):
         f.__name__ = f.__qualname__ = f"adaptive_{kind}_pool{rank}d"
         f.__doc__ = f"The {what} of each of ``output_size`` parts of the last {rank} dimension(s); None keeps a size."

@@ -306,3 +306,24 @@ def in_place_on_results(torch):
 
         out.append([answers(torch, module, x, call=call)[1], call(module, x)._base is None])
     return out
+
+
+@case
+def flexible_attention(torch):
+    import importlib
+
+    flex = importlib.import_module(torch.nn.__name__ + ".attention.flex_attention")
+    bias = importlib.import_module(torch.nn.__name__ + ".attention.bias")
+    plain = torch.nn.functional.scaled_dot_product_attention
+    q, k, v = sines(torch, 2, 3, 4, 2), sines(torch, 2, 3, 6, 2, at=1.0), sines(torch, 2, 3, 6, 2, at=2.0)
+    causal = lambda b, h, i, j: i >= j  # noqa: E731
+    table = sines(torch, 20, at=3.0)
+    last = flex.or_masks(causal, lambda b, h, i, j: j == 5)
+    return [
+        plain(q, k, v, attn_mask=bias.causal_lower_right(4, 6)),
+        plain(q, k, v, attn_mask=bias.causal_upper_left(4, 6)),
+        flex.flex_attention(q, k, v, score_mod=lambda s, b, h, i, j: s + (h + 1) * 0.5 * (i - j)),
+        flex.flex_attention(q, k, v, score_mod=lambda s, b, h, i, j: s + table[i - j + 6], scale=0.3),
+        flex.flex_attention(q, k, v, block_mask=flex.create_block_mask(last, None, None, 4, 6, device="cpu")),
+        flex.create_mask(causal, 1, 1, 4, 6, device="cpu"),
+    ]

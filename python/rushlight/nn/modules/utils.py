@@ -2,6 +2,8 @@
 
 from itertools import repeat
 
+__all__ = ["consume_prefix_in_state_dict_if_present"]
+
 
 def _ntuple(n, name="parse"):
     def parse(x):
