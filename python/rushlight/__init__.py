@@ -74,7 +74,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 
 
 #: Modules that are imported when first asked for.
-_LAZY = frozenset("accelerator array_api backends cpu cuda fft linalg masked nn signal special version".split())
+_LAZY = frozenset("serialization accelerator array_api backends cpu cuda fft linalg masked nn signal special version".split())
 
 
 def __getattr__(name):
@@ -82,6 +82,10 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
+    if name in ("load", "save"):
+        from . import serialization
+
+        return getattr(serialization, name)
     if name == "__version__":
         from .version import __version__
 

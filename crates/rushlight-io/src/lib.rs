@@ -1,4 +1,4 @@
-//! Tensors in files: [`npy`], [`npz`] and [`safetensors`].
+//! Tensors in files: [`npy`], [`npz`], [`safetensors`] and torch's [`pt`].
 //!
 //! Decides: what a file's bytes mean, and what a file must satisfy before any of it is believed. Does
 //! not decide: anything about tensors once they are made.
@@ -46,8 +46,10 @@ mod atomic;
 mod body;
 mod elements;
 mod fault;
+mod map;
 pub mod npy;
 pub mod npz;
+pub mod pt;
 pub mod safetensors;
 
 /// torch and NumPy allow no more dimensions.

@@ -6,6 +6,7 @@
 //! - `dtype`, `layouts`, `number`, `random`, `node`, `settings`: the smaller classes;
 //! - `hooks`, `function`, `trace`, `scalar`: the user's own code inside autograd, copies, formulas;
 //! - `data`, `legacy`, `element`, `numpy`, `dlpack`, `share`: tensors from and to the data of Python, NumPy and others;
+//! - `files`: files in torch's format and safetensors;
 //! - `gate`, `guard`: the ways in and out.
 
 #![allow(non_snake_case, reason = "Python's name for the extension is _C, as torch's")]
@@ -20,6 +21,7 @@ mod dlpack;
 mod docs;
 mod dtype;
 mod element;
+mod files;
 mod function;
 mod gate;
 mod grad;
@@ -66,5 +68,6 @@ fn _C(m: &Bound<'_, PyModule>) -> PyResult<()> {
     scalar::register(m)?;
     node::register(m)?;
     storage::register(m)?;
+    files::register(m)?;
     call::register(m)
 }

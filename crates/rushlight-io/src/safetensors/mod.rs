@@ -9,12 +9,11 @@
 //! tensors may change. Replacing the file by a new one under the same name, as [`save`] does, is safe.
 
 mod header;
-mod map;
 
 use crate::elements::{self, Order};
 use crate::fault::{Fault, Parsed};
+use crate::map::Mapped;
 use header::{Entry, Header};
-use map::Mapped;
 use rushlight_core::{DType, Kind, Layout, Result, Tensor};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};

@@ -1,4 +1,4 @@
-//! The mapped file, cut into storages. The only place in this crate with `unsafe` in it.
+//! A mapped file, cut into storages. The only place in this crate with `unsafe` in it.
 #![allow(unsafe_code)]
 
 use crate::body;
@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// A private mapping whose parts become storages, each part one storage at most.
-pub(super) struct Mapped {
+pub(crate) struct Mapped {
     map: Arc<MmapRaw>,
     parts: Vec<Part>,
 }
@@ -26,7 +26,7 @@ struct Part {
 
 impl Mapped {
     /// Maps a file, copy on write. `parts` count from `start`, are sorted and do not overlap.
-    pub(super) fn new(file: &File, start: usize, parts: Vec<Range<usize>>) -> Parsed<Mapped> {
+    pub(crate) fn new(file: &File, start: usize, parts: Vec<Range<usize>>) -> Parsed<Mapped> {
         // SAFETY: a private mapping, so nothing written through it reaches the file or anyone else. That
         // the file does not change meanwhile cannot be checked: the module's documentation makes it the
         // user's part. Bytes are only ever read as numbers, for which every pattern is valid.
@@ -48,7 +48,7 @@ impl Mapped {
     /// Part `i`: the mapping itself when that is a multiple of `align` in memory, else a copy.
     ///
     /// Calling it again gives the same storage again.
-    pub(super) fn storage(&self, i: usize, align: usize) -> Parsed<Storage> {
+    pub(crate) fn storage(&self, i: usize, align: usize) -> Parsed<Storage> {
         let part = &self.parts[i];
         let mapped = part.mapped.get_or_init(|| self.adopt(&part.bytes));
         if mapped.data_ptr().is_multiple_of(align) {
@@ -58,7 +58,7 @@ impl Mapped {
             return Ok(copied.clone());
         }
         let mut block = Block::new(part.bytes.len())?;
-        with_bytes("safetensors::get", mapped, |bytes| block.as_mut_slice().copy_from_slice(bytes))?;
+        with_bytes("mmap", mapped, |bytes| block.as_mut_slice().copy_from_slice(bytes))?;
         let copy = body::storage(block)?;
         Ok(part.copied.get_or_init(|| copy).clone())
     }
