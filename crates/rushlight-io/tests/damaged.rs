@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{Folder, counting, logical_bytes};
+use common::{Folder, counting, golden, logical_bytes};
 use rushlight_core::{DType, Kind, Layout, Result, Tensor};
-use rushlight_io::{npy, npz, safetensors};
+use rushlight_io::{npy, npz, pt, safetensors};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -131,10 +131,115 @@ fn damaged_files_of_each_format() -> Result<()> {
     let refused = survive(&folder, &fs::read(&path).unwrap(), |path| npz::read(path).map(values));
     assert!(refused > DAMAGES / 2, "npz, deflated: {refused}");
 
+    pt::write(&path, &tensors)?;
+    let refused = survive(&folder, &fs::read(&path).unwrap(), |path| pt::read(path).map(values));
+    assert!(refused > DAMAGES / 2, "pt: {refused}");
+    let mapped = |path: &Path| pt::Archive::open(path, true)?.tensors().map(values);
+    let refused = survive(&folder, &fs::read(&path).unwrap(), mapped);
+    assert!(refused > DAMAGES / 3, "pt, mapped: {refused}");
+
     let metadata = BTreeMap::from([("format".to_string(), "pt".to_string())]);
     safetensors::save(&path, &tensors, &metadata)?;
     let refused = survive(&folder, &fs::read(&path).unwrap(), |path| safetensors::load(path).map(values));
     assert!(refused > DAMAGES / 2, "safetensors: {refused}");
+    Ok(())
+}
+
+/// Damage inside the pickle, which no checksum sees: each form is packed anew.
+#[test]
+fn damaged_pickles() -> Result<()> {
+    let folder = Folder::new("pickles");
+    let path = folder.path("damaged");
+    let bytes = fs::read(golden("zip.pt")).unwrap();
+    let mut zip = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+    let mut sound = Vec::new();
+    std::io::Read::read_to_end(&mut zip.by_name("zip/data.pkl").unwrap(), &mut sound).unwrap();
+    let storages: Vec<_> = (0..4)
+        .map(|k| {
+            (k.to_string(), counting(DType::U8, Layout::contiguous(&[96][..]).unwrap()).storage().clone())
+        })
+        .collect();
+    let mut dice = Dice(0x9e11);
+    let mut refused = 0;
+    for round in 0..6 * DAMAGES {
+        let pickle = damage(&mut dice, &sound);
+        pt::pack(Some(&path), &pickle, &storages)?;
+        let before = peak_bytes();
+        let result = pt::read(&path);
+        if let (Some(before), Some(after)) = (before, peak_bytes()) {
+            assert!(after - before < FAIR, "round {round}: {} bytes were asked for", after - before);
+        }
+        match result {
+            Ok(tensors) => tensors.iter().for_each(|(_, t)| assert_eq!(logical_bytes(t).len(), t.nbytes())),
+            Err(error) => {
+                assert!(error.kind() == Kind::Io && error.text().contains("damaged"), "{error:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 3 * DAMAGES, "{refused}");
+    Ok(())
+}
+
+#[test]
+fn pickles_of_bad_intent() -> Result<()> {
+    let folder = Folder::new("intent");
+    let path = folder.path("file.pt");
+    let refuse = |pickle: &[u8], word: &str| {
+        pt::pack(Some(&path), pickle, &[]).unwrap();
+        let error = pt::read(&path).err().unwrap_or_else(|| panic!("accepted {word}"));
+        assert!(error.kind() == Kind::Io && error.text().contains(word), "{word}: {error}");
+    };
+    refuse(b"\x80\x02cposix\nsystem\nX\x02\0\0\0ls\x85R.", "posix.system");
+    refuse(b"\x80\x02cbuiltins\neval\n.", "builtins.eval");
+    refuse(b"\x80\x04\x8c\x02os\x8c\x06system\x93.", "os.system");
+    refuse(b"\x80\x02(cos\nsystem\no.", "os.system");
+    refuse(b"(S'ls'\nios\nsystem\n.", "opcode");
+    refuse(b"\x80\x02\x82\x01.", "opcode");
+    refuse(b"\x80\x02Kn", "ends");
+    refuse(b"\x80\x02.", "value");
+    refuse(b"\x80\x02K\x01R.", "value");
+    refuse(b"\x80\x02(K\x010.", "value");
+    refuse(b"\x80\x02h\x05.", "note 5");
+    refuse(b"\x80\x02X\xff\xff\xff\x7f.", "ends");
+    refuse(b"\x80\x02\x8e\xff\xff\xff\xff\xff\xff\xff\x7f.", "ends");
+    // Notes are numbered as they like, at no cost.
+    pt::pack(Some(&path), b"\x80\x02]r\xff\xff\xff\xffj\xff\xff\xff\xff.", &[])?;
+    assert!(pt::read(&path)?.is_empty());
+    // Tuples in tuples, and lists twice in lists: those who walk them would never return.
+    let deep = [&b"\x80\x02)"[..], &vec![0x85; 100_000], b"."].concat();
+    refuse(&deep, "deeper");
+    let mut twice = b"\x80\x02]q\x00".to_vec();
+    for k in 0..100u8 {
+        twice.extend_from_slice(&[b']', b'q', k + 1, b'(', b'h', k, b'h', k, b'e']);
+    }
+    twice.push(b'.');
+    refuse(&twice, "more names");
+    // A long list, copied by each of many calls.
+    let mut copies = b"\x80\x02cbuiltins\nlist\nq\x00](".to_vec();
+    copies.extend(vec![b'N'; 10_000]);
+    copies.extend(b"eq\x01(");
+    copies.extend(b"h\x00h\x01\x85R".repeat(10_000));
+    copies.extend(b"l.");
+    refuse(&copies, "more often");
+    // A tensor that reaches beyond its memory, and one without any.
+    let reach = |size: &[u8]| {
+        let mut p =
+            b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\n".to_vec();
+        p.extend(b"X\x01\0\0\x000X\x03\0\0\0cpuK\x04tQK\x00");
+        p.extend(size);
+        p.extend(b"K\x01\x85\x89)tR.");
+        p
+    };
+    refuse(&reach(b"K\x04\x85"), "data/0");
+    let storage = counting(DType::F32, Layout::contiguous(&[4][..])?).storage().clone();
+    let pack = |pickle: &[u8]| pt::pack(Some(&path), pickle, &[("0".into(), storage.clone())]).map(drop);
+    pack(&reach(b"K\x04\x85"))?;
+    assert_eq!(pt::read(&path)?[0].1.shape(), [4]);
+    for size in [&b"K\x05\x85"[..], b"J\xff\xff\xff\x7f\x85", b"J\xff\xff\xff\xff\x85", b"(K\x02K\x02t"] {
+        pack(&reach(size))?;
+        assert_eq!(pt::read(&path).err().map(|e| e.kind()), Some(Kind::Io), "{size:?}");
+    }
     Ok(())
 }
 

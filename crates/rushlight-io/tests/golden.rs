@@ -1,15 +1,10 @@
-//! Files made by NumPy and by the safetensors package, see `golden/make.py`.
+//! Files made by NumPy and by the safetensors package, see `golden/make.py`, and by torch, see `golden/make_torch.py`.
 
 mod common;
 
-use common::logical_bytes;
-use rushlight_core::{DType, Kind, Result, Tensor};
-use rushlight_io::{npy, npz, safetensors};
-use std::path::PathBuf;
-
-fn golden(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
-}
+use common::{golden, logical_bytes};
+use rushlight_core::{DType, Kind, Layout, Result, Tensor};
+use rushlight_io::{npy, npz, pt, safetensors};
 
 #[track_caller]
 fn check(tensor: &Tensor, dtype: DType, shape: &[usize], bytes: &[u8]) {
@@ -148,5 +143,60 @@ fn safetensors_of_an_unknown_dtype_fail_when_asked_for() -> Result<()> {
     let error = archive.get("x").err().unwrap();
     assert_eq!(error.kind(), Kind::Io);
     assert!(error.text().contains("F8_E4M3") && error.text().contains("\"x\""), "{error}");
+    Ok(())
+}
+
+#[test]
+fn torchs_files_of_both_formats() -> Result<()> {
+    for (name, mmap) in [("zip.pt", false), ("zip.pt", true), ("legacy.pt", false)] {
+        let all = pt::Archive::open(golden(name), mmap)?.tensors()?;
+        let names: Vec<_> = all.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["model.weight", "model.part", "model.turned", "steps.0", "steps.1", "scale"],
+            "{name}"
+        );
+        let numbers = le!(f32: 0., 1., 2., 3., 4., 5., 6., 7., 8., 9., 10., 11.);
+        check(&all[0].1, DType::F32, &[3, 4], &numbers);
+        check(&all[1].1, DType::F32, &[2, 2], &le!(f32: 4., 6., 8., 10.));
+        assert_eq!((all[1].1.strides(), all[1].1.storage_offset()), (&[4, 2][..], 4));
+        check(&all[2].1, DType::F32, &[4, 3], &le!(f32: 0., 4., 8., 1., 5., 9., 2., 6., 10., 3., 7., 11.));
+        assert!(all[0].1.shares_storage(&all[1].1) && all[0].1.shares_storage(&all[2].1));
+        assert!(all[0].1.requires_grad() && !all[3].1.requires_grad());
+        check(&all[3].1, DType::I64, &[2], &le!(i64: 7, -1));
+        check(&all[4].1, DType::BF16, &[], &le!(u16: 0x3fc0));
+        check(&all[5].1, DType::C64, &[1], &le!(f32: 1., -2.));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_written_reads_the_same() -> Result<()> {
+    let folder = common::Folder::new("pt");
+    let base = Tensor::from_vec((0..12).map(|i| i as f32).collect(), [3, 4])?;
+    let given = [
+        ("a", base.clone()),
+        ("b", base.t()?),
+        ("c.d", base.select(1, 2)?),
+        ("e", common::counting(DType::U16, Layout::contiguous(&[3][..])?)),
+        ("f", common::counting(DType::F32, Layout::contiguous(&[0, 2][..])?).requires_grad_(true)?),
+    ];
+    pt::write(folder.path("x.pt"), &given)?;
+    for mmap in [false, true] {
+        let read = pt::Archive::open(folder.path("x.pt"), mmap)?.tensors()?;
+        for ((name, want), (found, got)) in given.iter().zip(&read) {
+            assert_eq!(
+                (name, want.strides(), want.requires_grad()),
+                (&found.as_str(), got.strides(), got.requires_grad())
+            );
+            check(got, want.dtype(), want.shape(), &logical_bytes(want));
+        }
+        assert!(read[0].1.shares_storage(&read[2].1) && !read[0].1.shares_storage(&read[3].1));
+    }
+    assert_eq!(
+        pt::write(folder.path("y.pt"), &[("a", &base), ("a", &base)]).err().map(|e| e.kind()),
+        Some(Kind::Value)
+    );
+    assert_eq!(folder.names(), ["x.pt"]);
     Ok(())
 }

@@ -102,7 +102,7 @@ impl Archive {
     ///
     /// # Errors
     /// `Io` for a file whose values have more names than could be listed.
-    pub fn names(&self) -> Result<Vec<(String, &TensorRef)>> {
+    pub fn names(&self) -> Result<Vec<(String, TensorRef)>> {
         self.tree.tensors().map_err(|fault| fault.at("load", &self.place))
     }
 
@@ -111,8 +111,8 @@ impl Archive {
     /// # Errors
     /// As [`Archive::names`] and [`Archive::tensor`].
     pub fn tensors(&self) -> Result<Vec<(String, Tensor)>> {
-        let make = |(name, t): (String, &TensorRef)| {
-            let made = self.make(t).map_err(|fault| fault.within(&name).at("load", &self.place))?;
+        let make = |(name, t): (String, TensorRef)| {
+            let made = self.make(&t).map_err(|fault| fault.within(&name).at("load", &self.place))?;
             Ok((name, made))
         };
         self.names()?.into_iter().map(make).collect()
@@ -144,8 +144,9 @@ impl Archive {
             refuse!("strides {:?} go backwards", t.stride);
         }
         let Some(offset) = t.offset.checked_add(s.start) else { refuse!("an offset of {}", t.offset) };
-        let layout = Layout::new(t.size.as_slice(), t.stride.as_slice(), offset)?;
-        let tensor = Tensor::from_storage(storage, layout, t.dtype)?;
+        let made = Layout::new(t.size.as_slice(), t.stride.as_slice(), offset)
+            .and_then(|layout| Tensor::from_storage(storage, layout, t.dtype));
+        let tensor = made.map_err(|e| Fault::bad(e.text()))?;
         let trains = t.requires_grad && (t.dtype.is_float() || t.dtype.is_complex());
         Ok(if trains { tensor.requires_grad_(true)? } else { tensor })
     }
@@ -283,10 +284,11 @@ fn legacy(mut source: Box<dyn Source>) -> Parsed<(Tree, Container)> {
         at += taken;
         Ok(tree)
     };
-    let magic = next("the magic number")?;
+    let magic = next("the first value")?;
     match &magic.nodes[magic.root] {
         Node::Big(found) if found.as_slice() == MAGIC => {}
-        _ => refuse!("is a pickle, but none that torch wrote; only tensors in files of torch's are read"),
+        // A pickle and nothing else: data all the same, if there is data only in it.
+        _ => return Ok((magic, Container::Legacy { bytes: Vec::new(), parts: HashMap::new(), big: false })),
     }
     let version = next("the version")?;
     if !matches!(version.nodes[version.root], Node::Int(1001)) {

@@ -165,7 +165,7 @@ impl Tree {
 
     /// The name and the place of every tensor below the root: keys and positions, with dots between. A tensor
     /// that has several names is listed under each.
-    pub(super) fn tensors(&self) -> Parsed<Vec<(String, &TensorRef)>> {
+    pub(super) fn tensors(&self) -> Parsed<Vec<(String, TensorRef)>> {
         let mut walk =
             Walk { tree: self, name: String::new(), open: Vec::new(), found: Vec::new(), steps: 0 };
         walk.visit(self.root)?;
@@ -178,7 +178,7 @@ struct Walk<'a> {
     name: String,
     /// The containers around the present value.
     open: Vec<Id>,
-    found: Vec<(String, &'a TensorRef)>,
+    found: Vec<(String, TensorRef)>,
     steps: usize,
 }
 
@@ -196,8 +196,13 @@ impl<'a> Walk<'a> {
         self.open.push(id);
         let tree = self.tree;
         match &tree.nodes[id] {
-            Node::Tensor(t) => self.found.push((self.name.clone(), t)),
-            Node::Parameter { data, .. } => self.visit(*data)?,
+            Node::Tensor(t) => self.found.push((self.name.clone(), t.clone())),
+            Node::Parameter { data, requires_grad } => {
+                if let Node::Tensor(t) = &tree.nodes[*data] {
+                    self.found
+                        .push((self.name.clone(), TensorRef { requires_grad: *requires_grad, ..t.clone() }));
+                }
+            }
             Node::Dict(map) => {
                 for (key, value) in &map.items {
                     match &tree.nodes[*key] {

@@ -41,6 +41,11 @@ impl AsRef<Path> for Folder {
     }
 }
 
+/// A file that another program made.
+pub fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
 /// A tensor over bytes 0, 1, 2 ... (bool: 0 and 1 in turn) with any layout.
 pub fn counting(dtype: DType, layout: Layout) -> Tensor {
     let modulus = if dtype == DType::Bool { 2 } else { 251 };
