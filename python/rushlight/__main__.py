@@ -1,16 +1,21 @@
-"""``python -m rushlight``: runs a program that was written for torch."""
+"""``python -m rushlight``, or ``rushlight``: runs a program that was written for torch, or looks into files."""
 
 import runpy
 import sys
 
 HELP = """\
-Runs a Python program in which `torch` is rushlight.
+Runs a Python program in which `torch` is rushlight, or looks into files of tensors.
 
-Usage: python -m rushlight SCRIPT [ARGUMENT ...]
+Usage: python -m rushlight inspect FILE [--json]
+       python -m rushlight convert IN OUT
+       python -m rushlight SCRIPT [ARGUMENT ...]
        python -m rushlight -m MODULE [ARGUMENT ...]
        python -m rushlight -c CODE [ARGUMENT ...]
 
-In that program `import torch`, `import torch.nn.functional as F` and the like
+`inspect --help` and `convert --help` say more. A script of one of these names is
+run as ./inspect. Installed, `rushlight` is short for `python -m rushlight`.
+
+In a program that is run so `import torch`, `import torch.nn.functional as F` and the like
 give rushlight. What rushlight does not have raises an error that names it. A
 torch that is installed is not imported, and no other process is affected.
 
@@ -51,6 +56,10 @@ def main(arguments):
         return refuse(f"{first} needs {'a module' if first == '-m' else 'code'}")
     if first.startswith("-") and first not in ("-m", "-c"):
         return refuse(f"there is no option {first}")
+    if first in ("inspect", "convert"):
+        from rushlight import _tool
+
+        return getattr(_tool, first)(rest)
     rushlight.as_torch()
     if first == "-m":
         sys.argv = rest
@@ -70,6 +79,11 @@ def main(arguments):
             return refuse(f"there is no file {first}")
         runpy.run_path(first, run_name="__main__")
     return 0
+
+
+def entry():
+    """What the command `rushlight` runs."""
+    return main(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyComplex, PyDict, PyList, PyString, PyTuple};
 use rushlight::Tensor;
-use rushlight::io::pt::{Archive, MapKind, Node};
-use rushlight::io::{pt, safetensors};
+use rushlight::io::pt::{Archive, MapKind, Node, TensorRef};
+use rushlight::io::{npy, npz, pt, safetensors};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -99,6 +99,58 @@ fn convert<'py>(py: Python<'py>, archive: &Archive, id: usize, node: &Node) -> P
     }
 }
 
+/// What is in a file of torch's, without its memory: name, dtype, shape, strides, offset, storage.
+#[pyfunction]
+#[allow(clippy::type_complexity, reason = "a tuple for Python")]
+fn _pt_names(
+    py: Python<'_>,
+    path: PathBuf,
+) -> PyResult<Vec<(String, Py<PyAny>, Vec<usize>, Vec<isize>, usize, String)>> {
+    let archive = run_long(py, || Archive::open(path, false))?;
+    let key = |id: usize| match archive.tree().nodes.get(id) {
+        Some(Node::Storage(s)) => s.key.clone(),
+        _ => String::new(),
+    };
+    let row = |(name, t): (String, TensorRef)| {
+        Ok((name, dtype_object(py, t.dtype)?.into_any(), t.size, t.stride, t.offset, key(t.storage)))
+    };
+    archive.names().map_err(|e| raise(py, e))?.into_iter().map(row).collect()
+}
+
+/// All arrays of an npz file by name, or the one of an npy file under its name "".
+#[pyfunction]
+fn _npz_load<'py>(py: Python<'py>, path: PathBuf, one: bool) -> PyResult<Bound<'py, PyDict>> {
+    let load = || if one { Ok(vec![(String::new(), npy::read(path)?)]) } else { npz::read(path) };
+    let all = PyDict::new(py);
+    for (name, tensor) in run_long(py, load)? {
+        all.set_item(name, wrap(py, tensor)?)?;
+    }
+    Ok(all)
+}
+
+/// Writes tensors as npz, or the only one as npy.
+#[pyfunction]
+fn _npz_save(py: Python<'_>, path: PathBuf, tensors: &Bound<'_, PyDict>, one: bool) -> PyResult<()> {
+    let all = named(tensors)?;
+    run_long(py, || match all.as_slice() {
+        [(_, tensor)] if one => npy::write(path, tensor),
+        all => npz::write(path, all),
+    })
+}
+
+/// Names and tensors of a dictionary.
+fn named(tensors: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Tensor)>> {
+    let mut all = Vec::with_capacity(tensors.len());
+    for (name, tensor) in tensors {
+        let Some(tensor) = tensor_of(&tensor) else {
+            let kind = tensor.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("save: {name} is a {kind}, not a tensor")));
+        };
+        all.push((name.extract::<String>()?, tensor));
+    }
+    Ok(all)
+}
+
 /// Writes a pickle and its storages as torch does, to a path, or to bytes that are returned.
 #[pyfunction]
 fn _pt_save(
@@ -160,20 +212,16 @@ fn _safetensors_save(
     tensors: &Bound<'_, PyDict>,
     metadata: BTreeMap<String, String>,
 ) -> PyResult<()> {
-    let mut all = Vec::with_capacity(tensors.len());
-    for (name, tensor) in tensors {
-        let Some(tensor) = tensor_of(&tensor) else {
-            let kind = tensor.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("save_file: {name} is a {kind}, not a tensor")));
-        };
-        all.push((name.extract::<String>()?, tensor));
-    }
+    let all = named(tensors)?;
     run_long(py, || safetensors::save(path, &all, &metadata))
 }
 
 /// Adds the functions to the module.
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(_pt_load, m)?)?;
+    m.add_function(wrap_pyfunction!(_pt_names, m)?)?;
+    m.add_function(wrap_pyfunction!(_npz_load, m)?)?;
+    m.add_function(wrap_pyfunction!(_npz_save, m)?)?;
     m.add_function(wrap_pyfunction!(_pt_save, m)?)?;
     m.add_function(wrap_pyfunction!(_storage_name, m)?)?;
     m.add_function(wrap_pyfunction!(_safetensors_header, m)?)?;

@@ -14,6 +14,8 @@ from rushlight._C import Generator as Generator
 from rushlight import Size as Size
 from . import parameter as parameter
 from . import functional as functional
+from rushlight.nn.modules.module import Module as Module
+from rushlight.nn.modules.container import Container as Container
 from rushlight.nn.modules.activation import Threshold as Threshold
 from rushlight.nn.modules.activation import ReLU as ReLU
 from rushlight.nn.modules.activation import RReLU as RReLU
@@ -57,7 +59,6 @@ from rushlight.nn.modules.container import ModuleList as ModuleList
 from rushlight.nn.modules.container import ParameterDict as ParameterDict
 from rushlight.nn.modules.container import ParameterList as ParameterList
 from rushlight.nn.modules.container import Sequential as Sequential
-from rushlight.nn.modules.container import Container as Container
 from rushlight.nn.modules.conv import Conv1d as Conv1d
 from rushlight.nn.modules.conv import Conv2d as Conv2d
 from rushlight.nn.modules.conv import Conv3d as Conv3d
@@ -116,7 +117,6 @@ from rushlight.nn.modules.loss import TripletMarginLoss as TripletMarginLoss
 from rushlight.nn.modules.loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from rushlight.nn.modules.loss import CTCLoss as CTCLoss
 from rushlight.nn.modules.loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
-from rushlight.nn.modules.module import Module as Module
 from rushlight.nn.modules.normalization import LocalResponseNorm as LocalResponseNorm
 from rushlight.nn.modules.normalization import CrossMapLRN2d as CrossMapLRN2d
 from rushlight.nn.modules.normalization import LayerNorm as LayerNorm
@@ -159,8 +159,21 @@ from rushlight.nn.modules.pooling import AdaptiveMaxPool3d as AdaptiveMaxPool3d
 from rushlight.nn.modules.pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
 from rushlight.nn.modules.pooling import AdaptiveAvgPool2d as AdaptiveAvgPool2d
 from rushlight.nn.modules.pooling import AdaptiveAvgPool3d as AdaptiveAvgPool3d
+from rushlight.nn.modules.rnn import RNNBase as RNNBase
+from rushlight.nn.modules.rnn import RNN as RNN
+from rushlight.nn.modules.rnn import LSTM as LSTM
+from rushlight.nn.modules.rnn import GRU as GRU
+from rushlight.nn.modules.rnn import RNNCellBase as RNNCellBase
+from rushlight.nn.modules.rnn import RNNCell as RNNCell
+from rushlight.nn.modules.rnn import LSTMCell as LSTMCell
+from rushlight.nn.modules.rnn import GRUCell as GRUCell
 from rushlight.nn.modules.sparse import Embedding as Embedding
 from rushlight.nn.modules.sparse import EmbeddingBag as EmbeddingBag
+from rushlight.nn.modules.transformer import Transformer as Transformer
+from rushlight.nn.modules.transformer import TransformerEncoder as TransformerEncoder
+from rushlight.nn.modules.transformer import TransformerDecoder as TransformerDecoder
+from rushlight.nn.modules.transformer import TransformerEncoderLayer as TransformerEncoderLayer
+from rushlight.nn.modules.transformer import TransformerDecoderLayer as TransformerDecoderLayer
 from rushlight.nn.modules.upsampling import Upsample as Upsample
 from rushlight.nn.modules.upsampling import UpsamplingNearest2d as UpsamplingNearest2d
 from rushlight.nn.modules.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
@@ -168,12 +181,6 @@ from rushlight.nn.parameter import Buffer as Buffer
 from rushlight.nn.parameter import Parameter as Parameter
 from rushlight.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from rushlight.nn.parameter import UninitializedParameter as UninitializedParameter
+from rushlight.nn.parallel.data_parallel import DataParallel as DataParallel
 
-def register_module_backward_hook(hook: Callable[..., Any]) -> Tensor: ...
-def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> Tensor: ...
-def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: Any = ..., always_call: Any = ...) -> Tensor: ...
-def register_module_forward_pre_hook(hook: Callable[..., Any]) -> Tensor: ...
-def register_module_full_backward_hook(hook: Callable[..., Any]) -> Tensor: ...
-def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Tensor: ...
-def register_module_module_registration_hook(hook: Callable[..., Any]) -> Tensor: ...
-def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Tensor: ...
+def factory_kwargs(kwargs: Any) -> Tensor: ...
