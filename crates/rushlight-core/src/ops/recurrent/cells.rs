@@ -88,18 +88,18 @@ impl<'a> Weights<'a> {
             (Some([_, b]), Cell::Gru) => Some(b),
             _ => None,
         };
-        let columns = self.state.t()?;
-        // Products with columns side by side are several times quicker, which pays for one copy.
-        let state = if steps > 1 { columns.contiguous()? } else { columns };
-        Ok(Stepper { cell, state, bias, projection: self.projection })
+        // Products with rows side by side are several times quicker, which pays for one copy.
+        let columns = if steps > 1 { Some(self.state.detach()?.t()?.contiguous()?) } else { None };
+        Ok(Stepper { cell, state: self.state, columns, bias, projection: self.projection })
     }
 }
 
 /// What all steps of a pass share.
 pub(super) struct Stepper<'a> {
     cell: Cell,
-    /// [hidden, gates * hidden].
-    state: Tensor,
+    /// [gates * hidden, hidden].
+    state: &'a Tensor,
+    columns: Option<Tensor>,
     bias: Option<&'a Tensor>,
     projection: Option<&'a Tensor>,
 }
@@ -107,7 +107,10 @@ pub(super) struct Stepper<'a> {
 impl Stepper<'_> {
     /// The states [n, hidden] after a step whose gates get `input` [n, gates * hidden] of the input.
     pub(super) fn step(&self, input: &Tensor, now: &[Tensor]) -> Result<Vec<Tensor>> {
-        let mut state = now[0].matmul(&self.state)?;
+        let mut state = match &self.columns {
+            Some(columns) => now[0].step_product(self.state, columns)?,
+            None => now[0].linear(self.state, None)?,
+        };
         if let Some(b) = self.bias {
             state = state.add(b)?;
         }

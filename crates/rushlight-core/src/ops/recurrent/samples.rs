@@ -90,6 +90,17 @@ pub(super) fn plain_packed() -> Vec<Sample> {
     networks(1, 1, true, &FORMS)
 }
 
+/// Both forms of one weight; a difference in one of them is no derivative, so the networks test the gradient.
+pub(super) fn product() -> Vec<Sample> {
+    let make = || -> Result<Sample> {
+        let weight = values(&[8, HIDDEN], 3)?;
+        let columns = weight.t()?.contiguous()?;
+        let args = [values(&[4, HIDDEN], 2)?, weight, columns].map(Value::Tensor);
+        Ok(Sample { args: args.into_iter().collect(), grad: false })
+    };
+    make().into_iter().collect()
+}
+
 fn cell(gates: usize, states: usize, biases: bool) -> Result<Sample> {
     let bias = |salt| if biases { values(&[gates * HIDDEN], salt).map(Some) } else { Ok(None) };
     let state = |salt| values(&[4, HIDDEN], salt);
