@@ -74,7 +74,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 
 
 #: Modules that are imported when first asked for.
-_LAZY = frozenset("serialization safetensors accelerator array_api backends cpu cuda fft linalg masked nn signal special version".split())
+_LAZY = frozenset("safetensors serialization accelerator array_api backends cpu cuda fft linalg masked nn optim signal special version".split())
 
 
 def __getattr__(name):

@@ -33,6 +33,7 @@ pub mod moments;
 pub mod norm;
 pub mod numeric;
 mod operators;
+pub mod optimizer;
 pub mod order;
 pub mod pad;
 pub mod pool;
@@ -107,6 +108,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     norm::native::NATIVE,
     numeric::NUMERIC,
     numeric::checked::CHECKED,
+    optimizer::OPTIMIZER,
     order::ORDER,
     order::distinct::DISTINCT,
     order::search::SEARCH,

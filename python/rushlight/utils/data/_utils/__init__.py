@@ -1,0 +1,3 @@
+"""Batches of samples, and the workers that make them."""
+
+from . import collate, worker
