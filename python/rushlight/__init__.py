@@ -74,7 +74,19 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 
 
 #: Modules that are imported when first asked for.
-_LAZY = frozenset("safetensors serialization accelerator array_api backends cpu cuda fft linalg masked nn optim signal special version".split())
+_LAZY = frozenset(
+    """safetensors serialization accelerator amp array_api backends compiler cpu cuda distributed distributions fft func hub jit linalg masked
+    multiprocessing nn optim overrides profiler signal special version""".split()
+)
+#: Names of modules that are imported when first asked for.
+_ELSEWHERE = {
+    **dict.fromkeys(
+        """autocast is_autocast_available is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype
+        is_autocast_cache_enabled set_autocast_cache_enabled clear_autocast_cache""".split(),
+        "amp.autocast_mode",
+    ),
+    "vmap": "func",
+}
 
 
 def __getattr__(name):
@@ -82,14 +94,17 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
-    if name in ("load", "save"):
-        from . import serialization
+    if name in _ELSEWHERE:
+        import importlib
 
-        return getattr(serialization, name)
+        value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+        return value
     if name == "__version__":
         from .version import __version__
 
         return __version__
+    if name == "fx":
+        raise AttributeError("rushlight has no fx: programs are not traced into graphs that could be rewritten")
     raise AttributeError(f"rushlight has no {name!r}; docs/coverage.md lists what there is of torch")
 
 

@@ -56,7 +56,7 @@ MODULES = ("fft_", "linalg_", "special_")
 #: Parts of other functions.
 HIDDEN = frozenset(
     """_adaptive_max_pool _affine_grid _embedding_bags _fractional_max_pool _gradient _gradient_at
-    _grid_sample _histogram_edges _histogramdd _interpolate _lp_pool _max_pool _max_unpool _std_mean _unique
+    _grid_sample _histogram_edges _histogramdd _interpolate _lp_pool _max_pool _max_unpool _standard_gamma _standard_gamma_grad _std_mean _unique
     _unique_consecutive _unravel_index _var_mean nonzero_numpy slice transfer""".split()
 )
 

@@ -81,6 +81,21 @@ fn set_num_threads(int: usize) -> PyResult<()> {
     Ok(())
 }
 
+/// On this thread products run in `dtype` (float16 or bfloat16) from now on, or in their own for
+/// `None`; gives the one before.
+#[pyfunction]
+#[pyo3(signature = (dtype))]
+fn _set_autocast(py: Python<'_>, dtype: Option<&Bound<'_, PyDType>>) -> PyResult<Option<Py<PyDType>>> {
+    let before = rushlight::op::set_autocast(dtype.map(|d| d.get().0)).map_err(|e| raise(py, e))?;
+    before.map(|d| dtype_object(py, d)).transpose()
+}
+
+/// The dtype that products run in on this thread, if another than their own.
+#[pyfunction]
+fn _autocast_dtype(py: Python<'_>) -> PyResult<Option<Py<PyDType>>> {
+    rushlight::op::autocast_dtype().map(|d| dtype_object(py, d)).transpose()
+}
+
 /// What the op table says of every public name, for stubs and the table in the documentation: for each
 /// form its parameters as (name, type, default or None, keyword only), what it gives, and flags.
 #[pyfunction]
@@ -128,5 +143,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(equal, m)?)?;
     m.add_function(wrap_pyfunction!(get_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(set_num_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(_set_autocast, m)?)?;
+    m.add_function(wrap_pyfunction!(_autocast_dtype, m)?)?;
     m.add_function(wrap_pyfunction!(_table, m)?)
 }

@@ -10,6 +10,7 @@
 //! - `normal`: inverse error functions, scaled ones, the normal distribution;
 //! - `bessel`: modified Bessel functions and the Airy function;
 //! - `polynomial`: orthogonal polynomials;
+//! - `draw`: how random numbers move with their parameters;
 //! - `exact`: neighbours of floats, common divisors;
 //! - `complex`: functions of complex numbers.
 
@@ -17,6 +18,7 @@
 
 mod bessel;
 pub mod complex;
+mod draw;
 mod exact;
 mod gamma;
 mod incomplete;
@@ -25,6 +27,7 @@ mod polynomial;
 
 pub use bessel::{airy_ai, bessel_i0, bessel_i0e, bessel_i1, bessel_i1e, bessel_j0, bessel_j1, bessel_k0};
 pub use bessel::{bessel_k0e, bessel_k1, bessel_k1e, bessel_y0, bessel_y1, spherical_j0};
+pub use draw::standard_gamma_grad;
 pub use exact::{
     exponent, gcd, gcd_unsigned, lcm, lcm_unsigned, mantissa, next_after, next_after_half, next_after_short,
     next_after_single,

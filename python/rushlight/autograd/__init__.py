@@ -13,6 +13,7 @@ _LATER = {
     "functional": (".functional", None),
     "graph": (".graph", None),
     "gradcheck": (".gradcheck", "gradcheck"),
+    "profiler": (".profiler", None),
     "gradgradcheck": (".gradcheck", "gradgradcheck"),
     "GradcheckError": (".gradcheck", "GradcheckError"),
 }

@@ -48,6 +48,9 @@ pub fn dispatch(def: &'static OpDef, args: impl AsRef<[Value]>) -> Result<Output
 
 #[track_caller]
 fn dispatch_slice(def: &'static OpDef, args: &[Value]) -> Result<Outputs> {
+    if let Some(half) = super::autocast::autocast_dtype() {
+        return super::autocast::dispatch_cast(def, args, half);
+    }
     // A stale view is the first thing to complain about; looking for one is left to the failure.
     let differentiable = def.grad.is_some() || !matches!(def.run, Run::Function(_));
     run(def, args).map_err(|e| match differentiable && !comes_first(def, &e) {

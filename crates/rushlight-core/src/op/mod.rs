@@ -1,5 +1,6 @@
 //! The op table's machinery: rows, their arguments, and the single path every call takes.
 
+mod autocast;
 mod def;
 mod dispatch;
 mod formula;
@@ -14,6 +15,7 @@ mod usual;
 mod value;
 
 pub use crate::{DType, Number};
+pub use autocast::{autocast_dtype, set_autocast};
 pub use def::{GradDef, OpDef, Outputs, Pack, Param, Returns, Run, Sample, ViewRule};
 pub(crate) use dispatch::view;
 pub use dispatch::{call, dispatch, dispatch_inplace, find, table};

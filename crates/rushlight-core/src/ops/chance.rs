@@ -5,7 +5,7 @@ use crate::op::Sample;
 use crate::random::{Generator, default_generator};
 use crate::{DType, Device, Result, Tensor, ensure, exec};
 use rand::RngExt;
-use rand_distr::{Binomial, Distribution, Poisson, StandardNormal};
+use rand_distr::{Binomial, Distribution, Gamma, Poisson, StandardNormal};
 use smallvec::smallvec;
 
 ops! { CHANCE;
@@ -33,6 +33,15 @@ ops! { CHANCE;
     fn poisson / poisson_with (input: Tensor; generator: OptGenerator = None) -> Tensor {
         run: super::poisson(input, generator),
         grad: [reads inputs; outputs] |cx| Ok(smallvec![Some(cx.info(0)?.zeros()?)]),
+        samples: no_samples,
+    }
+    /// For each shape in `input`, a number of the gamma distribution of rate 1; same dtype. The gradient is
+    /// that of a draw whose place in the distribution is kept (Figurnov et al. 2018).
+    fn standard_gamma as _standard_gamma / standard_gamma_with (input: Tensor; generator: OptGenerator = None) -> Tensor {
+        run: gamma(input, generator),
+        grad: [reads inputs 0; outputs 0] |cx| {
+            Ok(smallvec![Some(cx.grad(0)?.mul(&cx.input(0)?.standard_gamma_grad(cx.output(0)?)?)?)])
+        },
         samples: no_samples,
     }
     /// How many of `count` draws of chance `prob` succeed; both broadcast and hold floats of one
@@ -124,6 +133,26 @@ fn poisson(x: &Tensor, generator: &Option<Generator>) -> Result<Tensor> {
             Err(_) => Err(crate::err!(Runtime, op, "a rate of {rate} is negative, not finite, or too large")),
         }
     })
+}
+
+fn gamma(x: &Tensor, generator: &Option<Generator>) -> Result<Tensor> {
+    let op = "_standard_gamma";
+    ensure!(x.dtype().is_float(), NotImplemented, op, "takes floats, not {}", x.dtype());
+    if x.device() == Device::META {
+        return Tensor::empty_with(x.shape(), Some(x.dtype()), Some(Device::META));
+    }
+    let drawn = each(op, x, DType::F64, generator, |rng, _, shape| {
+        if shape.is_nan() {
+            return Ok(f64::NAN);
+        }
+        match Gamma::new(shape, 1.0) {
+            Ok(law) => Ok(law.sample(rng)),
+            Err(_) => Err(crate::err!(Runtime, op, "a shape of {shape} is not positive")),
+        }
+    })?;
+    // Small shapes give numbers below all that the dtype has; 0 would have no logarithm.
+    let least = if x.dtype() == DType::F64 { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
+    drawn.clamp_min(least)?.to_dtype(x.dtype())
 }
 
 fn binomial(count: &Tensor, prob: &Tensor, generator: &Option<Generator>) -> Result<Tensor> {

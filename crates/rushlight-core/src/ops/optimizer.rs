@@ -36,7 +36,7 @@ ops! { OPTIMIZER;
     ///
     /// Raises an error when the lists differ in length, or a parameter cannot be written to.
     fn fused_adagrad as _fused_adagrad_ (params: Tensors, grads: Tensors, state_sums: Tensors, state_steps: Tensors; lr: Float = 0.01, lr_decay: Float = 0.0, weight_decay: Float = 0.0, eps: Float = 1e-10, maximize: Bool = false) -> Vec<Tensor> {
-        run: adagrad(params, grads, state_sums, state_steps, *lr, *lr_decay, [*weight_decay, *eps], *maximize),
+        run: adagrad([params, grads, state_sums, state_steps], [*lr, *lr_decay, *weight_decay, *eps], *maximize),
         samples: no_samples,
     }
 }
@@ -259,13 +259,8 @@ fn sgd(params: &[Tensor], grads: &[Tensor], buffers: &[Tensor], o: &Descent) -> 
 }
 
 fn adagrad(
-    params: &[Tensor],
-    grads: &[Tensor],
-    sums: &[Tensor],
-    steps: &[Tensor],
-    lr: f64,
-    lr_decay: f64,
-    [decay, eps]: [f64; 2],
+    [params, grads, sums, steps]: [&[Tensor]; 4],
+    [lr, lr_decay, decay, eps]: [f64; 4],
     maximize: bool,
 ) -> Result<Vec<Tensor>> {
     let op = "_fused_adagrad_";

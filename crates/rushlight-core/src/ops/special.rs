@@ -18,6 +18,9 @@ pointwise! { SPECIAL;
     fn igamma as igamma | special_gammainc, inplace igamma_ (input, other) Promote except number bool int complex = |x| S::Igamma.of2(x[0], x[1]);
     /// The regularised upper incomplete gamma function of parameter `input`, from `other` on.
     fn igammac as igammac | special_gammaincc, inplace igammac_ (input, other) Promote except number bool int complex = |x| S::Igammac.of2(x[0], x[1]);
+    /// How a draw `output` of the gamma distribution of shape `input` and rate 1 moves with the shape
+    /// (Figurnov et al. 2018).
+    fn standard_gamma_grad as _standard_gamma_grad (input, output) Promote except number bool int complex = |x| S::StandardGammaGrad.of2(x[0], x[1]);
     /// The inverse of the error function; infinite at -1 and 1, NaN beyond.
     fn erfinv as erfinv | special_erfinv, inplace erfinv_ (input) Float except complex = |x| S::Erfinv.of(x[0]);
     /// `e^(input^2)` times the complementary error function, exact far out.

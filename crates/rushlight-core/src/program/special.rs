@@ -69,6 +69,8 @@ special! {
     Igamma "igamma" = Two(sf::igamma), |a, b, _y, g| second(g * gamma_density(a, b));
     /// regularised upper incomplete gamma function
     Igammac "igammac" = Two(sf::igammac), |a, b, _y, g| second(-g * gamma_density(a, b));
+    /// how a gamma-distributed b moves with its shape a
+    StandardGammaGrad "standard_gamma_grad" = Two(sf::standard_gamma_grad);
     /// inverse error function
     Erfinv "erfinv" = One(sf::erfinv), |_a, _b, y, g| one(g * (PI.sqrt() / 2.0) * (y * y).exp());
     /// scaled complementary error function

@@ -18,3 +18,11 @@ def current_device():
 
 def synchronize(device=None):
     """Nothing to wait for: ops are done when they return."""
+
+
+def __getattr__(name):
+    if name == "amp":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.amp")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
