@@ -71,9 +71,10 @@ class ProcessContext:
 
         running = [p for p in self.processes if p.is_alive()]
         connection.wait([p.sentinel for p in running], timeout)
-        failed = next((i for i, p in enumerate(self.processes) if not p.is_alive() and p.exitcode), None)
+        alive = [p.is_alive() for p in self.processes]  # one look: a process may end between two
+        failed = next((i for i, p in enumerate(self.processes) if not alive[i] and p.exitcode), None)
         if failed is None:
-            return all(not p.is_alive() for p in self.processes)
+            return not any(alive)
         for process in self.processes:
             if process.is_alive():
                 process.terminate()
