@@ -70,7 +70,8 @@ class ProcessContext:
         from multiprocessing import connection
 
         running = [p for p in self.processes if p.is_alive()]
-        connection.wait([p.sentinel for p in running], timeout)
+        if running:  # waiting for none of them would never end
+            connection.wait([p.sentinel for p in running], timeout)
         alive = [p.is_alive() for p in self.processes]  # one look: a process may end between two
         failed = next((i for i, p in enumerate(self.processes) if not alive[i] and p.exitcode), None)
         if failed is None:
