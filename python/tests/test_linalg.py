@@ -111,3 +111,19 @@ def test_copies_are_seen():
     with torch.trace.copies() as log:
         L.cholesky(a)
     assert [c.op for c in log] == ["linalg_cholesky"]
+
+
+@pytest.mark.parametrize("shape", [(16, 128, 48), (9, 8, 13), (33, 100, 70), (3, 520, 40), (2, 4097, 9), (130, 17, 8)])
+@pytest.mark.parametrize("turned", ["neither", "left", "right", "both", "right, every second"])
+def test_products_of_every_orientation(shape, turned):
+    m, k, n = shape
+    for dtype in (torch.float32, torch.float64):
+        a, b = random((m, k), dtype), random((k, n), dtype, 4)
+        want = (a.unsqueeze(2) * b).sum(1)
+        left = a.t().contiguous().t() if turned in ("left", "both") else a
+        right = b.t().contiguous().t() if "right" in turned or turned == "both" else b
+        if turned == "right, every second":
+            wide = torch.zeros(2 * n, k, dtype=dtype)
+            wide[::2] = b.t()
+            right = wide[::2].t()
+        close(left @ right, want)

@@ -181,6 +181,34 @@ impl Plane {
     }
 }
 
+/// Writes the rows of `src`, dense and `stride` elements apart, as dense columns of `rows` elements to `dst`.
+///
+/// # Safety
+/// `dst` has room for `rows * columns` elements of `size` bytes, `src` has those, and they do not overlap.
+pub(crate) unsafe fn turn(
+    dst: *mut u8,
+    src: *mut u8,
+    [rows, columns]: [usize; 2],
+    stride: isize,
+    size: usize,
+) {
+    let side = side(size);
+    for r in (0..rows).step_by(side) {
+        for c in (0..columns).step_by(side) {
+            let plane = Plane {
+                dst: dst.wrapping_add((c * rows + r) * size),
+                src: src.wrapping_offset((r as isize * stride + c as isize) * size as isize),
+                rows: side.min(rows - r),
+                columns: side.min(columns - c),
+                dst_strides: [1, rows as isize],
+                src_strides: [stride, 1],
+            };
+            // SAFETY: the tile is cut to the sizes of both sides, which the caller promises.
+            unsafe { plane.tile(size) }
+        }
+    }
+}
+
 /// Walks the plane of dimension `d` and the innermost one in tiles, all others around it.
 fn tiles(nest: &Nest, d: usize, dst: Ptr, src: Ptr, size: usize) {
     let dims = nest.dims();
