@@ -85,6 +85,8 @@ _ELSEWHERE = {
         is_autocast_cache_enabled set_autocast_cache_enabled clear_autocast_cache""".split(),
         "amp.autocast_mode",
     ),
+    "load": "serialization",
+    "save": "serialization",
     "vmap": "func",
 }
 
