@@ -32,7 +32,7 @@ def _between(a, b, bounds=None):
     return _cubic_interpolate(a.t, a.loss, a.slope, b.t, b.loss, b.slope, bounds)
 
 
-def _strong_wolfe(evaluate, start, t, size, c1=1e-4, c2=0.9, tolerance=1e-9, most=25):
+def _wolfe_place(evaluate, start, t, size, c1=1e-4, c2=0.9, tolerance=1e-9, most=25):
     """A place that Wolfe's strong conditions hold at, and how often the loss was computed.
 
     ``evaluate(t)`` gives the place at ``t``, ``size`` is the largest entry of the direction.
@@ -195,7 +195,7 @@ class LBFGS(Optimizer):
                 p.copy_(old)
             return _Place(t, loss, grad, float(grad.dot(direction)))
 
-        return _strong_wolfe(evaluate, start, t, float(direction.abs().max()), most=most)
+        return _wolfe_place(evaluate, start, t, float(direction.abs().max()), most=most)
 
     @staticmethod
     def _direction(state, grad, size):
