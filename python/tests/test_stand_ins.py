@@ -44,9 +44,10 @@ def test_there_are_no_other_devices_and_processes():
 
 def test_flags_are_kept():
     cudnn = torch.backends.cudnn
-    with cudnn.flags(benchmark=True):
-        assert cudnn.benchmark
-    assert not cudnn.benchmark
+    before = cudnn.benchmark
+    with cudnn.flags(benchmark=not before):
+        assert cudnn.benchmark is not before
+    assert cudnn.benchmark is before
 
 
 def test_the_profiler_measures_nothing_and_says_so():
