@@ -166,6 +166,7 @@ def test_modules_that_are_asked_first():
     with pytest.raises(RuntimeError):
         rushlight.cuda.current_device()
     rushlight.backends.cudnn.benchmark = True
+    rushlight.backends.cudnn.benchmark = False
     assert not rushlight.backends.mps.is_available()
     assert rushlight.version.cuda is None
     assert rushlight.__version__ == rushlight.version.__version__
