@@ -93,7 +93,6 @@ from rushlight.nn.modules.linear import Bilinear as Bilinear
 from rushlight.nn.modules.linear import Identity as Identity
 from rushlight.nn.modules.linear import LazyLinear as LazyLinear
 from rushlight.nn.modules.linear import Linear as Linear
-from rushlight.nn.modules.linear_cross_entropy_options import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from rushlight.nn.modules.loss import L1Loss as L1Loss
 from rushlight.nn.modules.loss import NLLLoss as NLLLoss
 from rushlight.nn.modules.loss import NLLLoss2d as NLLLoss2d
