@@ -75,7 +75,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 
 #: Modules that are imported when first asked for.
 _LAZY = frozenset(
-    """accelerator amp array_api backends compiler cpu cuda distributed distributions fft func hub jit linalg masked
+    """accelerator amp array_api backends compiler cpu cuda distributed distributions fft func futures hub jit linalg masked
     multiprocessing nn optim overrides profiler safetensors serialization signal special version""".split()
 )
 #: Names of modules that are imported when first asked for.

@@ -192,3 +192,41 @@ def test_threads_can_be_set():
     rushlight.set_num_threads(2)
     assert rushlight.get_num_threads() == 2
     rushlight.set_num_threads(before)
+
+
+def test_numbers_stand_for_first_operands():
+    x = rushlight.tensor([1.0, 2.0, 3.0])
+    assert rushlight.pow(2, x).tolist() == [2, 4, 8] and rushlight.div(6.0, x).tolist() == [6, 3, 2]
+    assert rushlight.add(1, x).dtype is rushlight.float32 and rushlight.sub(1, x, alpha=2).tolist() == [-1, -3, -5]
+    small = rushlight.tensor([1, 2], dtype=rushlight.uint8)
+    assert rushlight.add(1, small).dtype is rushlight.uint8 and rushlight.mul(0.5, small).dtype is rushlight.float32
+    with pytest.raises(TypeError):
+        rushlight.add(1, 2)
+
+
+def test_masks_of_bytes_and_sizes_by_name():
+    x = rushlight.arange(3)
+    assert rushlight.where(rushlight.tensor([1, 0, 2], dtype=rushlight.uint8), x, -x).tolist() == [0, -1, 2]
+    assert [p.tolist() for p in x.split(split_size=[1, 2], dim=0)] == [[0], [1, 2]]
+
+
+def test_a_dropout_of_nothing_writes_nothing():
+    x = rushlight.ones(2, requires_grad=True)
+    y = x.relu()
+    before = y._version
+    assert rushlight.nn.functional.dropout(y, 0.0, True, inplace=True) is y and y._version == before
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 1]
+
+
+def test_futures():
+    first, second = rushlight.futures.Future(), rushlight.futures.Future()
+    whole = rushlight.futures.collect_all([first, second])
+    twice = first.then(lambda f: f.value() * 2)
+    first.set_result(3)
+    assert not whole.done() and twice.wait() == 6
+    second.set_exception(ValueError("on purpose"))
+    with pytest.raises(ValueError, match="on purpose"):
+        rushlight.futures.wait_all([first, second])
+    with pytest.raises(RuntimeError):
+        first.set_result(4)

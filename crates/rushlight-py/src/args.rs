@@ -7,8 +7,8 @@ use crate::random::as_generator;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyList, PyString, PyTuple};
-use rushlight::op::{Args, OpDef, OptOperand, Param, ParamType, Value};
-use rushlight::{Dims, Operand, Size, Tensor};
+use rushlight::op::{Args, OpDef, OptOperand, Param, ParamType, Run, Value};
+use rushlight::{DType, Dims, Operand, Size, Tensor};
 use smallvec::SmallVec;
 
 /// A row as one form of a name that Python calls.
@@ -22,6 +22,8 @@ pub struct Form {
     pub factory: bool,
     /// Positions where another form of the name takes a tensor: one there is no integer for this form.
     pub contested: u64,
+    /// Its first operand may be a number, as torch's binary functions take it.
+    takes_numbers: bool,
 }
 
 impl Form {
@@ -33,8 +35,10 @@ impl Form {
             [k] if matches!(def.params[*k].ty, ParamType::Size | ParamType::Dims) => Some(*k),
             _ => None,
         };
+        let binary = def.params.get(1).is_some_and(|p| p.ty == ParamType::Operand);
+        let takes_numbers = matches!(def.run, Run::Pointwise(_)) && binary && !inplace;
         let named = |name| def.params.iter().any(|p: &Param| p.name == name);
-        Form { def, inplace, spread, factory: named("dtype") && named("device"), contested: 0 }
+        Form { def, inplace, spread, factory: named("dtype") && named("device"), contested: 0, takes_numbers }
     }
 
     /// Positions where it takes a tensor or a number.
@@ -146,6 +150,7 @@ fn alias(given: &str) -> Option<&'static str> {
         "keepdims" => "keepdim",
         "x" | "a" | "x1" | "A" => "input",
         "x2" => "other",
+        "split_size" => "split_sizes",
         _ => return None,
     })
 }
@@ -196,7 +201,18 @@ pub fn parse<'py>(form: &Form, call: &Call<'_, 'py>) -> PyResult<Option<(Args, E
             {
                 None
             }
-            (Some(x), _) => convert(p.ty, &x)?,
+            (Some(x), _) => match convert(p.ty, &x)? {
+                None if k == 0 && form.takes_numbers => leading_number(call, &x)?,
+                // Masks of old programs are uint8.
+                Some(Value::Operand(Operand::Tensor(t)))
+                    if p.name == "condition" && t.dtype() == DType::U8 =>
+                {
+                    Some(Value::Operand(Operand::Tensor(
+                        t.to_dtype(DType::Bool).map_err(|e| crate::gate::raise(call.py, e))?,
+                    )))
+                }
+                value => value,
+            },
             (None, Some((_, make))) => Some(make()),
             (None, None) => None,
         };
@@ -213,6 +229,22 @@ pub fn parse<'py>(form: &Form, call: &Call<'_, 'py>) -> PyResult<Option<(Args, E
         return Ok(None);
     }
     Ok(Some((args, extras)))
+}
+
+/// A number where a tensor should be, as in `pow(2, x)`: a tensor of no dimensions, of the dtype that
+/// leaves the other operand's as it is where it can.
+fn leading_number(call: &Call<'_, '_>, x: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    let other = match call.position(1) {
+        Some(other) => Some(other),
+        None => call.keyword("other")?.or(call.keyword("exponent")?).map(|(_, other)| other),
+    };
+    let (Some(other), Some(number)) = (other.and_then(|o| tensor_of(&o)), number(x)?) else {
+        return Ok(None);
+    };
+    let own = number.default_dtype(rushlight::default_dtype());
+    let dtype = if own.category() <= other.dtype().category() { other.dtype() } else { own };
+    let made = Tensor::full_with(Size([].into_iter().collect()), number, Some(dtype), Some(other.device()));
+    made.map(|t| Some(Value::Tensor(t))).map_err(|e| crate::gate::raise(call.py, e))
 }
 
 /// Whether the arguments from `k` on are to be read as one list.

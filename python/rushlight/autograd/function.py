@@ -129,7 +129,7 @@ class Function(_Refusal):
         """Calls forward and records the call."""
         if kwargs:
             args = _positional(cls, args, kwargs)
-        if not isinstance(_static(cls, "forward"), staticmethod):
+        if not isinstance(_static(cls, "forward"), (staticmethod, classmethod)):
             raise RuntimeError(f"{cls.__name__}: forward must be a static method (put @staticmethod above it)")
         context = FunctionCtx()
         context._function = cls

@@ -182,17 +182,22 @@ fn dispatch_inplace_slice(def: &'static OpDef, args: &[Value]) -> Result<Tensor>
     grad::check_inplace(def.name, target)?;
     crate::exec::check_self_overlap(def.name, target)?;
     // Backward may read the old values, which the result overwrites: it gets a copy of them.
-    let outs = if grad::wants_record(args) && def.inplace.is_some() {
+    let (outs, untouched) = if grad::wants_record(args) && def.inplace.is_some() {
         grad::reread_from_base(target);
         let mut own: Args = args.into();
-        own[0] = Value::Tensor(target.copy()?);
-        dispatch_slice(def, &own)?
+        let copy = target.copy()?;
+        own[0] = Value::Tensor(copy.clone());
+        (dispatch_slice(def, &own)?, copy)
     } else {
-        dispatch_slice(def, args)?
+        (dispatch_slice(def, args)?, target.clone())
     };
     let [result] = outs.as_slice() else {
         bail!(Type, def.name, "gives several results and has no in-place form")
     };
+    // A dropout of nothing, say: what writes nothing is no write.
+    if def.grad.is_none() && result.is(&untouched) {
+        return Ok(target.clone());
+    }
     ensure!(
         result.shape() == target.shape(),
         Runtime,
