@@ -81,7 +81,7 @@ _LAZY = frozenset(
 #: Names of modules that are imported when first asked for.
 _ELSEWHERE = {
     **dict.fromkeys(
-        """autocast is_autocast_available is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype
+        """autocast is_autocast_enabled set_autocast_enabled get_autocast_dtype set_autocast_dtype
         is_autocast_cache_enabled set_autocast_cache_enabled clear_autocast_cache""".split(),
         "amp.autocast_mode",
     ),
@@ -99,8 +99,7 @@ def __getattr__(name):
     if name in _ELSEWHERE:
         import importlib
 
-        value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
-        return value
+        return getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
     if name == "__version__":
         from .version import __version__
 
@@ -108,6 +107,10 @@ def __getattr__(name):
     if name == "fx":
         raise AttributeError("rushlight has no fx: programs are not traced into graphs that could be rewritten")
     raise AttributeError(f"rushlight has no {name!r}; docs/coverage.md lists what there is of torch")
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY, *_ELSEWHERE})
 
 
 def as_torch():

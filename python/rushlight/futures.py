@@ -1,12 +1,16 @@
 """Results that come later: ``Future``, as programs pass it between threads."""
 
 import threading
+import types
 
 __all__ = ["Future", "collect_all", "wait_all"]
 
 
 class Future:
     """A value that is set once, perhaps by another thread, and waited for."""
+
+    #: `Future[Tensor]`, in annotations.
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     def __init__(self, *, devices=None):
         self._ready, self._lock, self._then = threading.Event(), threading.Lock(), []
