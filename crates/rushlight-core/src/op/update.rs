@@ -5,7 +5,7 @@ use super::value::OperandRef;
 use crate::layout::{Overlap, pair_overlap};
 use crate::program::{Program, Scalar, Sort, Src, trace};
 use crate::trace::SiteGuard;
-use crate::{Number, Result, Tensor, ensure, exec, grad};
+use crate::{DType, Number, Result, Tensor, ensure, exec, grad};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -62,10 +62,7 @@ impl<const N: usize, const P: usize> Update<N, P> {
         let op = "update";
         let _site = SiteGuard::enter(op);
         let targets = &tensors[..self.targets];
-        self.check(op, &tensors)?;
-        let operands: SmallVec<[OperandRef<'_>; 6]> = tensors.iter().map(|t| OperandRef::Tensor(t)).collect();
-        let common = result_type(&operands).map_err(|e| e.in_op(op))?;
-        ensure!(common.is_float(), NotImplemented, op, "computes in floats, not in {common}");
+        let common = self.check(op, &tensors)?;
         let params: SmallVec<[Number; 8]> = params.iter().map(|p| Number::Float(*p)).collect();
         exec::map(op, &self.program, &params, compute_type(common), targets, &tensors)?;
         targets.iter().for_each(|t| {
@@ -74,7 +71,12 @@ impl<const N: usize, const P: usize> Update<N, P> {
         Ok(())
     }
 
-    fn check(&self, op: &'static str, tensors: &[&Tensor]) -> Result<()> {
+    /// Everything that [`apply`](Self::apply) would refuse, for those who must know before they write
+    /// anything; the dtype computed in.
+    ///
+    /// # Errors
+    /// As `apply`.
+    pub fn check(&self, op: &'static str, tensors: &[&Tensor]) -> Result<DType> {
         exec::common_device(op, tensors.iter().copied())?;
         let targets = &tensors[..self.targets];
         for (k, t) in targets.iter().enumerate() {
@@ -97,6 +99,13 @@ impl<const N: usize, const P: usize> Update<N, P> {
             });
             ensure!(!shared, Runtime, op, "two of the overwritten tensors share memory");
         }
-        Ok(())
+        if let Some(target) = targets.first() {
+            tensors.iter().try_for_each(|t| t.layout().broadcast_to(target.shape()).map(drop))?;
+        }
+        let operands: SmallVec<[OperandRef<'_>; 6]> = tensors.iter().map(|t| OperandRef::Tensor(t)).collect();
+        let common = result_type(&operands).map_err(|e| e.in_op(op))?;
+        ensure!(common.is_float(), NotImplemented, op, "computes in floats, not in {common}");
+        targets.iter().try_for_each(|t| super::check_castable(op, common, t.dtype()))?;
+        Ok(common)
     }
 }

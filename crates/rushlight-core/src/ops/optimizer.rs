@@ -198,8 +198,16 @@ fn adam(op: &'static str, decoupled: bool, lists: &Moments<'_>, o: &Rates) -> Re
     }
     let choice = Choice { maximize: o.maximize, decay: o.decay != 0.0, decoupled };
     let (plain, high) = (ADAM.get(choice, plain_adam)?, AMSGRAD.get(choice, amsgrad)?);
+    let counts: Vec<f64> = steps.iter().map(|s| Ok(s.item()?.to_f64())).collect::<Result<_>>()?;
+    // Nothing is written unless all can be.
     for (k, p) in params.iter().enumerate() {
-        let count = steps[k].item()?.to_f64();
+        match o.amsgrad {
+            true => high.check(op, &[p, &means[k], &squares[k], &largest[k], &grads[k]])?,
+            false => plain.check(op, &[p, &means[k], &squares[k], &grads[k]])?,
+        };
+    }
+    for (k, p) in params.iter().enumerate() {
+        let count = counts[k];
         let (first, second) = (1.0 - o.beta1.powf(count), 1.0 - o.beta2.powf(count));
         let numbers = [
             1.0 - o.lr * o.decay,
@@ -239,9 +247,16 @@ fn sgd(params: &[Tensor], grads: &[Tensor], buffers: &[Tensor], o: &Descent) -> 
     }
     let choice = Choice { maximize: o.maximize, decay: o.decay != 0.0, decoupled: false };
     let (keep, take) = if o.first { (0.0, 1.0) } else { (o.momentum, 1.0 - o.dampening) };
+    let plain = SGD.get(choice, descent)?;
+    for (k, (p, g)) in params.iter().zip(grads).enumerate() {
+        match moving {
+            true => MOMENTUM.get(choice, momentum)?.check(op, &[p, &buffers[k], g])?,
+            false => plain.check(op, &[p, g])?,
+        };
+    }
     for (k, (p, g)) in params.iter().zip(grads).enumerate() {
         if !moving {
-            SGD.get(choice, descent)?.apply([p, g], [o.lr, o.decay])?;
+            plain.apply([p, g], [o.lr, o.decay])?;
             continue;
         }
         let direction = &buffers[k];
@@ -267,8 +282,12 @@ fn adagrad(
     same_length(op, params, &[("grads", grads), ("state_sums", sums), ("state_steps", steps)])?;
     let choice = Choice { maximize, decay: decay != 0.0, decoupled: false };
     let update = ADAGRAD.get(choice, sum_of_squares)?;
+    let counts: Vec<f64> = steps.iter().map(|s| Ok(s.item()?.to_f64())).collect::<Result<_>>()?;
     for (k, (p, g)) in params.iter().zip(grads).enumerate() {
-        let rate = lr / (1.0 + (steps[k].item()?.to_f64() - 1.0) * lr_decay);
+        update.check(op, &[p, &sums[k], g])?;
+    }
+    for (k, (p, g)) in params.iter().zip(grads).enumerate() {
+        let rate = lr / (1.0 + (counts[k] - 1.0) * lr_decay);
         update.apply([p, &sums[k], g], [rate, decay, eps])?;
     }
     Ok(params.to_vec())

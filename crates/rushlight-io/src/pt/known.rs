@@ -12,10 +12,10 @@ const CLASSES: &[&str] = &["list", "dict", "set", "tuple", "int", "float", "str"
 /// What `module.name` means, as a node.
 pub(super) fn global(module: &str, name: &str) -> Parsed<Node> {
     let full = format!("{module}.{name}");
-    if module == "torch" {
-        if let Some(dtype) = DType::ALL.iter().find(|d| d.name() == name || alias(name) == Some(d.name())) {
-            return Ok(Node::DType(*dtype));
-        }
+    if module == "torch"
+        && let Some(dtype) = DType::ALL.iter().find(|d| d.name() == name || alias(name) == Some(d.name()))
+    {
+        return Ok(Node::DType(*dtype));
     }
     if let Some(found) = storage_class(module, name) {
         return Ok(Node::Named(found));

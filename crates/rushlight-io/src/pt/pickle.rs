@@ -493,7 +493,7 @@ impl Machine<'_> {
 }
 
 fn two_by_two(items: &[Id]) -> Parsed<Vec<(Id, Id)>> {
-    if items.len() % 2 != 0 {
+    if !items.len().is_multiple_of(2) {
         refuse!("a key without a value");
     }
     Ok(items.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())

@@ -200,6 +200,8 @@ impl Network {
     fn run(&self, data: &Tensor, sizes: &[usize], hx: &[Tensor], params: &[Tensor]) -> Result<Outcome> {
         let op = self.op;
         let passes = self.layers * self.directions;
+        let dtype = data.dtype();
+        ensure!(dtype.is_float(), NotImplemented, op, "takes floating point numbers, not {dtype}");
         ensure!(
             hx.len() == self.cell.states(),
             Runtime,
