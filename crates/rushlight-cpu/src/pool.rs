@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{
-    AtomicU64, AtomicUsize,
+    AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -97,6 +97,9 @@ pub fn set_num_threads(n: usize) {
     THREADS.store(n.max(1), Relaxed);
 }
 
+/// The process that has the workers; 0 before there are any.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -167,7 +170,7 @@ fn worker() {
 /// With the first panic of a task, after the others have ended.
 pub fn run(count: usize, task: &(dyn Fn(usize) + Sync)) {
     let threads = num_threads().min(count);
-    if threads <= 1 || INSIDE.get() {
+    if threads <= 1 || INSIDE.get() || forked() {
         return (0..count).for_each(task);
     }
     let _busy = match SHARED.busy.try_lock() {
@@ -201,7 +204,15 @@ pub fn run(count: usize, task: &(dyn Fn(usize) + Sync)) {
     }
 }
 
+/// Whether the workers are another process's. A fork copies no threads, and locks as they were at
+/// that moment, held by nobody who could let go: a forked process does its work alone.
+fn forked() -> bool {
+    let owner = OWNER.load(Relaxed);
+    owner != 0 && owner != std::process::id()
+}
+
 fn hire(wanted: usize) {
+    OWNER.store(std::process::id(), Relaxed);
     let mut have = lock(&SHARED.workers);
     while *have < wanted {
         let name = format!("rushlight-{}", *have + 1);
