@@ -73,10 +73,14 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     _printing.set_options(precision, threshold, edgeitems, linewidth, profile, sci_mode)
 
 
+# Programs ask torch's extension for these.
+_C._log_api_usage_once = lambda *names: None
+_C._is_tracing = lambda: False
+
 #: Modules that are imported when first asked for.
 _LAZY = frozenset(
     """accelerator amp array_api backends compiler cpu cuda distributed distributions fft func futures hub jit linalg masked
-    multiprocessing nn optim overrides profiler safetensors serialization signal special version""".split()
+    multiprocessing nn optim overrides profiler safetensors serialization signal special types version""".split()
 )
 #: Names of modules that are imported when first asked for.
 _ELSEWHERE = {
@@ -85,6 +89,7 @@ _ELSEWHERE = {
         is_autocast_cache_enabled set_autocast_cache_enabled clear_autocast_cache""".split(),
         "amp.autocast_mode",
     ),
+    "Future": "futures",
     "load": "serialization",
     "save": "serialization",
     "vmap": "func",

@@ -19,7 +19,8 @@ def test_nothing_is_compiled_and_one_note_says_so():
     assert len(seen) <= 2
     assert torch.jit.ignore(f) is f and torch.jit.ignore(drop=True)(f) is f and torch.jit.export(f) is f
     assert not torch.jit.is_scripting() and not torch.compiler.is_compiling()
-    assert issubclass(torch.nn.Linear, torch.jit.ScriptModule)
+    assert issubclass(torch.jit.ScriptModule, torch.nn.Module)
+    assert not issubclass(torch.nn.Linear, torch.jit.ScriptModule)
     assert torch.jit.isinstance([1], list[int]) and not torch.jit.isinstance(3, str)
     assert torch.compile(f) is f and torch.compile(mode="reduce-overhead")(f) is f and torch.compiler.disable(f) is f
 

@@ -1,6 +1,7 @@
 """What compiles in torch: accepted, and the function or module itself, with one note that says so."""
 
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final
 
 from .._notes import note
@@ -150,9 +151,20 @@ class Error(RuntimeError):
     """An error of compiled code; for ``except`` clauses."""
 
 
+@cache
+def _script_module():
+    from ..nn import Module
+
+    def original_name(self):
+        """The name of the class."""
+        return type(self).__name__
+
+    about = "A module whose methods torch would compile: a module like others."
+    names = {"__doc__": about, "__module__": __name__, "original_name": property(original_name)}
+    return type("ScriptModule", (Module,), names)
+
+
 def __getattr__(name):
     if name == "ScriptModule":
-        from ..nn import Module
-
-        return Module
+        return _script_module()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
